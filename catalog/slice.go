@@ -1,0 +1,98 @@
+package catalog
+
+// Slice returns the part of the catalog that a plan over the named capabilities needs.
+// The order is the catalog's own, so that the same plan always gets the same slice.
+// Reasons and sentences come whole: a device may report any code.
+func (c *Catalog) Slice(capabilityIDs []string) Slice {
+	wanted := make(map[string]bool, len(capabilityIDs))
+	for _, id := range capabilityIDs {
+		wanted[id] = true
+	}
+	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Reasons: c.Reasons, Sentences: c.Sentences}
+	for _, capability := range c.Capabilities {
+		if wanted[capability.ID] {
+			s.Capabilities = append(s.Capabilities, capability)
+		}
+	}
+	return s
+}
+
+// Whole returns the catalog as one slice, for validating a plan whose capabilities are not yet known.
+func (c *Catalog) Whole() Slice {
+	return Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Capabilities: c.Capabilities,
+		Reasons: c.Reasons, Sentences: c.Sentences}
+}
+
+// Capability finds a capability by id.
+func (s *Slice) Capability(id string) (*Capability, bool) {
+	for i := range s.Capabilities {
+		if s.Capabilities[i].ID == id {
+			return &s.Capabilities[i], true
+		}
+	}
+	return nil, false
+}
+
+// UnknownReason is what a code outside the table means: nothing is tried, someone decides, nobody means stop.
+var UnknownReason = Reason{
+	Code: "UNKNOWN", Class: "unknown", Recoverability: "permanent", RequiresDecision: true,
+	Recovery: Recovery{Action: "none"}, Default: "cancel",
+	Say: Text{Ko: "알 수 없는 이유로 멈췄어요.", En: "It stopped for a reason I do not know."},
+}
+
+// Reason looks a code up; a code that is not in the table gets the safe default.
+func (s *Slice) Reason(code string) Reason {
+	for i := range s.Reasons {
+		if s.Reasons[i].Code == code {
+			return s.Reasons[i]
+		}
+	}
+	r := UnknownReason
+	if code != "" {
+		r.Code = code
+	}
+	return r
+}
+
+// HasOperation reports whether the capability offers the operation.
+func (c *Capability) HasOperation(id string) bool {
+	for _, op := range c.Operations {
+		if op == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Slot finds a declared slot.
+func (c *Capability) Slot(name string) (*Slot, bool) {
+	for i := range c.Slots {
+		if c.Slots[i].Name == name {
+			return &c.Slots[i], true
+		}
+	}
+	return nil, false
+}
+
+// RunsOn reports whether the capability is offered on "device" or "cloud".
+func (c *Capability) RunsOn(target string) bool {
+	if len(c.Targets) == 0 {
+		return target == "device"
+	}
+	for _, t := range c.Targets {
+		if t == target {
+			return true
+		}
+	}
+	return false
+}
+
+// Field finds a listed result field.
+func (r *ResultContract) Field(name string) (*ResultField, bool) {
+	for i := range r.BindableResultFields {
+		if r.BindableResultFields[i].Name == name {
+			return &r.BindableResultFields[i], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,67 @@
+package plan
+
+import "errand/catalog"
+
+// Document is a plan as a planner writes it (contract.md §2): steps, their order and the data between them.
+type Document struct {
+	SelectedRoutes []string   `json:"selected_routes,omitempty"`
+	DeviceID       string     `json:"device_id,omitempty"`
+	Steps          []StepSpec `json:"steps"`
+}
+
+// StepSpec is one capability operation with its arguments.
+//
+// DependsOn is order; OutputKey with InputFrom is data. They are different contracts: a source of data must be
+// a dependency too, direct or through others.
+type StepSpec struct {
+	ID     string `json:"id"`
+	Route  string `json:"route,omitempty"`
+	Action Action `json:"action"`
+	// DependsOn lists steps that must be completed first.
+	DependsOn []string `json:"depends_on,omitempty"`
+	// OutputKey is another name for this step in paths; "" means only its id.
+	OutputKey string `json:"output_key,omitempty"`
+	// InputFrom maps a slot to a path "<output_key or step id>.result[.<field>]".
+	InputFrom map[string]string `json:"input_from,omitempty"`
+	// ExecutionTarget is "device" (the default) or "cloud".
+	ExecutionTarget string `json:"execution_target,omitempty"`
+	// WaitPolicy is "completed" (the default); the rest is reserved.
+	WaitPolicy string `json:"wait_policy,omitempty"`
+
+	// Reserved, refused with a clear fault for now (design §6).
+	DispatchGroup string `json:"dispatch_group,omitempty"`
+	DeviceID      string `json:"device_id,omitempty"`
+}
+
+// Action names what a step does.
+type Action struct {
+	CapabilityID string         `json:"capability_id"`
+	OperationID  string         `json:"operation_id"`
+	Arguments    map[string]any `json:"arguments,omitempty"`
+}
+
+// Start is the input of a plan's workflow: who asked for what, on which device, and how long it may take.
+// Times are Unix milliseconds.
+type Start struct {
+	PlanID   string `json:"plan_id"`
+	DeviceID string `json:"device_id"`
+	Locale   string `json:"locale,omitempty"`
+	// AskedAt is when the person spoke; DeadlineMs and StartByMs count from it.
+	AskedAt int64 `json:"asked_at"`
+	// DeadlineMs bounds the whole plan; 0 means the default of 1 hour.
+	DeadlineMs int64 `json:"deadline_ms,omitempty"`
+	// StartByMs bounds the first movement; 0 means the default of 5 minutes.
+	StartByMs int64 `json:"start_by_ms,omitempty"`
+	// Utterance asks a planner for the plan. Otherwise Document and Slice are the plan.
+	Utterance *Utterance     `json:"utterance,omitempty"`
+	Document  *Document      `json:"document,omitempty"`
+	Slice     *catalog.Slice `json:"slice,omitempty"`
+}
+
+// Utterance is what a person said, with what is known about the moment (contract.md §1).
+type Utterance struct {
+	Text      string `json:"recognized_text"`
+	SessionID string `json:"session_id,omitempty"`
+	// DeviceContext is the device_context.v1 that came with it, if any.
+	DeviceContext map[string]any `json:"device_context,omitempty"`
+}

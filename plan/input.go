@@ -1,0 +1,254 @@
+package plan
+
+import "errand/catalog"
+
+// Input is one thing that can happen to a plan. Step takes any of them in any state.
+// Every request command is answered by exactly one input, even when its activity failed.
+type Input interface{ input() }
+
+// Begin is the first input: take up the plan.
+type Begin struct{}
+
+// Planned answers Plan: a document with the catalog slice it uses, or nothing and a sentence why not.
+type Planned struct {
+	Document *Document      `json:"document,omitempty"`
+	Slice    *catalog.Slice `json:"slice,omitempty"`
+	// Sentence is what to tell the person when there is no document: an honest "I don't know how".
+	Sentence string  `json:"sentence,omitempty"`
+	Report   *Report `json:"report,omitempty"`
+	// LLMCalls is how many model calls it took.
+	LLMCalls int `json:"llm_calls,omitempty"`
+}
+
+// Delivery says what became of a submit.
+type Delivery string
+
+const (
+	DeliveryAccepted    Delivery = "accepted"
+	DeliveryRefused     Delivery = "refused"     // the device answered no: the generation is dead
+	DeliveryUndelivered Delivery = "undelivered" // surely never sent: the route is wrong
+	DeliveryUnknown     Delivery = "unknown"     // sent, or perhaps sent, and no answer
+)
+
+// Submitted answers Submit (the design's "accepted").
+type Submitted struct {
+	OperationID      string   `json:"operation_id"`
+	Delivery         Delivery `json:"delivery"`
+	TaskID           string   `json:"task_id,omitempty"`
+	TaskState        string   `json:"task_state,omitempty"`
+	StoreID          string   `json:"store_id,omitempty"`
+	PreStateRevision string   `json:"pre_state_revision,omitempty"`
+	Terminal         *Event   `json:"terminal,omitempty"` // stored by the device: the submit was a repeat
+	Report           *Report  `json:"report,omitempty"`
+	// ConnectionEpoch is the route that was tried; an undelivered submit refutes it.
+	ConnectionEpoch int64  `json:"connection_epoch,omitempty"`
+	Detail          string `json:"detail,omitempty"`
+}
+
+// EventName is a name of contract.md §4.
+type EventName string
+
+const (
+	EventQueued    EventName = "QUEUED"
+	EventStarted   EventName = "STARTED"
+	EventRunning   EventName = "RUNNING"
+	EventProgress  EventName = "PROGRESS"
+	EventCompleted EventName = "COMPLETED"
+	EventFailed    EventName = "FAILED"
+	EventBlocked   EventName = "BLOCKED"
+	EventCancelled EventName = "CANCELLED"
+	EventTimedOut  EventName = "TIMED_OUT"
+
+	EventStepStarted       EventName = "WORKFLOW_STEP_STARTED"
+	EventStepCompleted     EventName = "WORKFLOW_STEP_COMPLETED"
+	EventStepFailed        EventName = "WORKFLOW_STEP_FAILED"
+	EventWorkflowCompleted EventName = "WORKFLOW_COMPLETED"
+	EventWorkflowFailed    EventName = "WORKFLOW_FAILED"
+	EventWorkflowCancelled EventName = "WORKFLOW_CANCELLED"
+)
+
+// Event is what a device reported about a task, as the gateway passes it on.
+// DeviceID comes from the credential, Epoch from the registry's order of the device's boots.
+type Event struct {
+	EventID     string    `json:"event_id"`
+	DeviceID    string    `json:"device_id"`
+	Epoch       int64     `json:"epoch"`
+	Seq         int64     `json:"seq"`
+	Name        EventName `json:"event_name"`
+	OperationID string    `json:"operation_id,omitempty"`
+	TaskID      string    `json:"task_id,omitempty"`
+	TaskMethod  string    `json:"task_method,omitempty"`
+	WorkflowID  string    `json:"cloud_workflow_id,omitempty"`
+	PlanID      string    `json:"cloud_plan_id,omitempty"`
+	StepID      string    `json:"cloud_step_id,omitempty"`
+	OutputKey   string    `json:"cloud_output_key,omitempty"`
+	Progress    float64   `json:"progress,omitempty"`
+	Stage       string    `json:"stage,omitempty"`
+	// Timestamp is the device's clock, Unix milliseconds: for people, and to tell observations after it in the same boot.
+	Timestamp int64 `json:"timestamp,omitempty"`
+	// Result is stripped by the gateway to what some catalog lists, and filtered again by the machine.
+	Result           map[string]any `json:"result,omitempty"`
+	Report           *Report        `json:"report,omitempty"`
+	EffectCount      *int           `json:"effect_count,omitempty"`
+	ExecutorRevision string         `json:"executor_revision,omitempty"`
+}
+
+// Finding says what a status question brought.
+type Finding string
+
+const (
+	StatusFound       Finding = "found"
+	StatusNotFound    Finding = "not_found"
+	StatusUnreachable Finding = "unreachable" // no answer: ask again
+	StatusUnsupported Finding = "unsupported" // the device cannot answer for operation ids
+)
+
+// StatusReported answers QueryStatus. It ranks like an event at (Epoch, AsOfSeq).
+type StatusReported struct {
+	OperationID     string  `json:"operation_id"`
+	Finding         Finding `json:"finding"`
+	TaskID          string  `json:"task_id,omitempty"`
+	Status          OpPhase `json:"status,omitempty"` // accepted, running, blocked or a terminal
+	Epoch           int64   `json:"epoch,omitempty"`
+	AsOfSeq         int64   `json:"as_of_seq,omitempty"`
+	StoreID         string  `json:"store_id,omitempty"`
+	Progress        float64 `json:"progress,omitempty"`
+	Stage           string  `json:"stage,omitempty"`
+	Terminal        *Event  `json:"terminal,omitempty"`
+	ConnectionEpoch int64   `json:"connection_epoch,omitempty"`
+	Detail          string  `json:"detail,omitempty"`
+}
+
+// CancelCase is the device's word on a cancel (contract.md §3), or "unreachable".
+type CancelCase string
+
+const (
+	CancelDone             CancelCase = "cancelled"
+	CancelStopping         CancelCase = "cancelling"
+	CancelAlreadyCompleted CancelCase = "already_completed"
+	CancelAlreadyFailed    CancelCase = "already_failed"
+	CancelAlreadyCancelled CancelCase = "already_cancelled"
+	CancelTombstoned       CancelCase = "unknown_tombstoned" // never seen, and will be refused if it comes
+	CancelRefused          CancelCase = "refused"
+	CancelUnreachable      CancelCase = "unreachable"
+)
+
+// CancelAnswered answers CancelTask. Only a terminal, or a tombstone in the store it was sent to, closes an operation.
+type CancelAnswered struct {
+	OperationID     string     `json:"operation_id"`
+	Case            CancelCase `json:"case"`
+	StoreID         string     `json:"store_id,omitempty"`
+	Terminal        *Event     `json:"terminal,omitempty"`
+	ConnectionEpoch int64      `json:"connection_epoch,omitempty"`
+	Detail          string     `json:"detail,omitempty"`
+}
+
+// ContextFetched answers FetchContext with a device_context.v1, or nothing and why.
+type ContextFetched struct {
+	Context         map[string]any `json:"context,omitempty"`
+	ConnectionEpoch int64          `json:"connection_epoch,omitempty"`
+	Detail          string         `json:"detail,omitempty"`
+}
+
+// VerifiedResult answers Verify.
+type VerifiedResult struct {
+	OperationID string         `json:"operation_id"`
+	Verdict     Verdict        `json:"verdict"`
+	Observed    map[string]any `json:"observed_post_state,omitempty"`
+	VerifiedBy  string         `json:"verified_by,omitempty"`
+	Detail      string         `json:"detail,omitempty"`
+}
+
+// DecisionKind is one of the five (contract.md §7).
+type DecisionKind string
+
+const (
+	DecideRetry  DecisionKind = "retry"
+	DecideAsk    DecisionKind = "ask"
+	DecideReplan DecisionKind = "replan"
+	DecideCancel DecisionKind = "cancel"
+	DecideReturn DecisionKind = "return"
+)
+
+// Decided answers Decide. An empty or impossible one takes the reason table's default.
+type Decided struct {
+	Decision    DecisionKind `json:"decision"`
+	TTSResponse string       `json:"tts_response,omitempty"`
+	Steps       []StepSpec   `json:"steps,omitempty"`
+	Question    string       `json:"question,omitempty"`
+	Choices     []string     `json:"choices,omitempty"`
+	Reason      string       `json:"reason,omitempty"`
+	LLMCalls    int          `json:"llm_calls,omitempty"`
+}
+
+// Answer is a person's answer to a question.
+type Answer struct {
+	QuestionID string `json:"question_id"`
+	Choice     string `json:"choice"`
+	By         string `json:"by"`
+}
+
+// CancelRequest is a request to cancel the plan.
+type CancelRequest struct {
+	By     string `json:"by"`
+	Why    string `json:"why,omitempty"`
+	Source string `json:"source"` // api, temporal
+}
+
+// DeadlinePassed says that the time asked for with SetDeadline has come.
+type DeadlinePassed struct{}
+
+// DeviceFound answers AwaitDevice.
+type DeviceFound struct {
+	Route Route `json:"route"`
+}
+
+// DeviceChange tells that the device connected (with a route) or is gone (with the epoch that ended).
+type DeviceChange struct {
+	Route *Route `json:"route,omitempty"`
+	Gone  int64  `json:"gone,omitempty"`
+}
+
+// Doubt says that something about an operation arrived that could not be used.
+type Doubt struct {
+	OperationID string `json:"operation_id"`
+	Why         string `json:"why"`
+}
+
+// Pause and Resume hold and release the next submit; a plan resumes when every token is gone.
+type Pause struct {
+	Token string `json:"token"`
+	By    string `json:"by"`
+}
+
+// Resume releases one token.
+type Resume struct {
+	Token string `json:"token"`
+	By    string `json:"by"`
+}
+
+// Amend appends steps to what is not frozen.
+type Amend struct {
+	Steps []StepSpec     `json:"steps"`
+	Slice *catalog.Slice `json:"slice,omitempty"`
+	By    string         `json:"by"`
+}
+
+func (Begin) input()          {}
+func (Planned) input()        {}
+func (Submitted) input()      {}
+func (Event) input()          {}
+func (StatusReported) input() {}
+func (CancelAnswered) input() {}
+func (ContextFetched) input() {}
+func (VerifiedResult) input() {}
+func (Decided) input()        {}
+func (Answer) input()         {}
+func (CancelRequest) input()  {}
+func (DeadlinePassed) input() {}
+func (DeviceFound) input()    {}
+func (DeviceChange) input()   {}
+func (Doubt) input()          {}
+func (Pause) input()          {}
+func (Resume) input()         {}
+func (Amend) input()          {}

@@ -1,0 +1,50 @@
+package plan
+
+// Names that travel between processes: a Temporal message is found by its name, so each is written once, here.
+const (
+	// WorkflowType is the type of the workflow that carries out one plan. Its id is the plan's id.
+	WorkflowType = "PlanWorkflow"
+	// TaskQueue is polled by every worker. GatewaysTaskQueue is polled by every gateway.
+	TaskQueue         = "errand"
+	GatewaysTaskQueue = "deviceio"
+
+	// SignalName is the one signal of a plan; its payload is a Signal. One name, since order is lost across names.
+	SignalName = "device"
+	// QueryView answers with the plan's View.
+	QueryView = "plan"
+	// UpdateCancel and UpdateAnswer take a CancelRequest and an Answer.
+	UpdateCancel = "cancel"
+	UpdateAnswer = "answer"
+
+	// Activities on a worker's queue.
+	ActivityPlan = "plan"
+	// Activities on the gateways' common queue.
+	ActivityAwaitDevice = "await_device"
+	// Activities on the queue of the gateway that holds the socket (Route.TaskQueue).
+	ActivitySubmit     = "submit"
+	ActivityCancelTask = "cancel_task"
+	ActivityStatus     = "status"
+	ActivityContext    = "context"
+	ActivityVerify     = "verify"
+	ActivitySay        = "say"
+	ActivityAsk        = "ask"
+
+	// Search attributes, all keywords. None ever holds personal text.
+	AttributeDevice = "ErrandDevice"
+	AttributeState  = "ErrandState"
+	AttributeStep   = "ErrandStep"
+	AttributeReason = "ErrandReason"
+)
+
+// SearchAttributes lists the keyword attributes a Temporal namespace needs.
+func SearchAttributes() []string {
+	return []string{AttributeDevice, AttributeState, AttributeStep, AttributeReason}
+}
+
+// Signal is the envelope of the one signal: exactly one field is set.
+type Signal struct {
+	Event  *Event        `json:"event,omitempty"`
+	Device *DeviceChange `json:"device,omitempty"`
+	// Doubt says that something about an operation arrived that could not be used: ask the device.
+	Doubt *Doubt `json:"doubt,omitempty"`
+}

@@ -1,0 +1,329 @@
+package plan
+
+import "errand/catalog"
+
+// Phase is where a plan stands, as told to people and planners (design §4).
+type Phase string
+
+const (
+	Planning      Phase = "planning"
+	Running       Phase = "running"
+	WaitingDevice Phase = "waiting_device"
+	WaitingUser   Phase = "waiting_user"
+	WaitingReplan Phase = "waiting_replan"
+	Paused        Phase = "paused"
+	Cancelling    Phase = "cancelling"
+
+	Completed  Phase = "completed"
+	Returned   Phase = "returned"
+	Cancelled  Phase = "cancelled"
+	Failed     Phase = "failed"
+	Unresolved Phase = "unresolved" // the deadline passed and the truth about an operation could not be had
+)
+
+// Closed reports whether a plan in this phase is over.
+func (p Phase) Closed() bool {
+	switch p {
+	case Completed, Returned, Cancelled, Failed, Unresolved:
+		return true
+	}
+	return false
+}
+
+// StepPhase is where a step stands.
+type StepPhase string
+
+const (
+	StepPending    StepPhase = "pending"
+	StepReady      StepPhase = "ready"
+	StepConfirming StepPhase = "confirming"
+	StepSubmitting StepPhase = "submitting"
+	StepAccepted   StepPhase = "accepted"
+	StepRunning    StepPhase = "running"
+	StepBlocked    StepPhase = "blocked"
+	StepVerifying  StepPhase = "verifying"
+	StepCompleted  StepPhase = "completed"
+	StepFailed     StepPhase = "failed"
+	StepCancelled  StepPhase = "cancelled"
+	StepSkipped    StepPhase = "skipped"
+	StepUnknown    StepPhase = "unknown" // contact was lost or a deadline passed: not a failure (law 9)
+)
+
+// Terminal reports whether nothing more can happen to a step in this phase.
+func (p StepPhase) Terminal() bool {
+	switch p {
+	case StepCompleted, StepFailed, StepCancelled, StepSkipped:
+		return true
+	}
+	return false
+}
+
+// State is all a plan knows. It is JSON: it crosses continue-as-new and answers queries.
+// Step is the only function that makes a new one. Times are Unix milliseconds.
+type State struct {
+	Version int   `json:"version"`
+	Start   Start `json:"start"`
+
+	// Begun says that the Begin input was taken. Deadline and StartBy are absolute.
+	Begun    bool  `json:"begun"`
+	Deadline int64 `json:"deadline"`
+	StartBy  int64 `json:"start_by"`
+
+	Document *Document      `json:"document,omitempty"`
+	Revision int            `json:"plan_revision"`
+	Slice    *catalog.Slice `json:"slice,omitempty"`
+	Steps    []StepState    `json:"steps,omitempty"`
+	// Planner holds what planning is waiting for.
+	Planner PlannerState `json:"planner"`
+
+	Device   DeviceState `json:"device"`
+	Cancel   *Latch      `json:"cancel,omitempty"`   // a person's: closes the run as Canceled
+	Ending   *Ending     `json:"ending,omitempty"`   // a decision's or a deadline's: stops what moves, then closes
+	Pauses   []string    `json:"pauses,omitempty"`   // tokens; empty means not paused
+	Question *Question   `json:"question,omitempty"` // the one open question
+	Asked    int         `json:"asked"`              // questions so far; numbers their ids
+	Boundary *Boundary   `json:"boundary,omitempty"` // a decision is due
+	Decided  int         `json:"decided"`            // decisions spent
+
+	Seen []SeenEpoch `json:"seen,omitempty"`
+	// Wake is the absolute time the shell was last asked to wake us at; 0 means none.
+	Wake int64 `json:"wake,omitempty"`
+
+	// Journal is the tail of what happened, oldest first; Entries counts all there ever were.
+	Journal  []Entry  `json:"journal,omitempty"`
+	Entries  int      `json:"entries"`
+	LLMCalls int      `json:"llm_calls"`
+	Outcome  *Outcome `json:"outcome,omitempty"`
+}
+
+// PlannerState is the part of the state about making the plan.
+type PlannerState struct {
+	Context map[string]any `json:"context,omitempty"`
+	// Fetching and Asked say that a FetchContext or a Plan command is out.
+	Fetching bool `json:"fetching,omitempty"`
+	Asked    bool `json:"asked,omitempty"`
+	Tries    int  `json:"tries,omitempty"`
+}
+
+// DeviceState is the part of the state about reaching the device.
+type DeviceState struct {
+	// Route is how to reach it; nil means nobody knows, and it must be found before anything is sent.
+	Route *Route `json:"route,omitempty"`
+	// Awaiting says that an AwaitDevice command is out, Since when.
+	Awaiting bool  `json:"awaiting,omitempty"`
+	Since    int64 `json:"since,omitempty"`
+	// Refuted is the connection epoch that turned out to be gone: AwaitDevice must find a newer one.
+	Refuted int64 `json:"refuted,omitempty"`
+}
+
+// Route is where a device can be reached now, and what it declared in its handshake.
+type Route struct {
+	GatewayID string `json:"gateway_id"`
+	// TaskQueue is the queue of the gateway process that holds the socket.
+	TaskQueue string `json:"task_queue"`
+	// ConnectionEpoch grows with each connection of the device, across gateways.
+	ConnectionEpoch int64 `json:"connection_epoch"`
+	// BootEpoch is the registry's number for the device's current boot.
+	BootEpoch int64 `json:"boot_epoch"`
+	// StoreID names the device's dedupe store: "" for a plain node. RetentionMs is how long it remembers.
+	StoreID     string  `json:"store_id,omitempty"`
+	RetentionMs int64   `json:"retention_ms,omitempty"`
+	Profile     Profile `json:"profile"`
+}
+
+// Profile is what a device can be relied on for (design §1).
+type Profile struct {
+	Status bool `json:"status"` // answers for an operation id
+	Dedupe bool `json:"dedupe"` // the same operation id again moves nothing
+	Outbox bool `json:"outbox"` // events survive a lost connection
+}
+
+// StepState is one step's part of the state. Phase is derived from the rest at the end of every Step.
+type StepState struct {
+	ID    string      `json:"id"`
+	Phase StepPhase   `json:"phase"`
+	Ops   []Operation `json:"ops,omitempty"` // one for each generation; the last is the live one
+	// Result holds the listed fields of the result (law 4), once completed.
+	Result map[string]any `json:"result,omitempty"`
+	// Arguments are the slots as submitted: the document's with bound values; Bound names the bound ones with their paths.
+	Arguments map[string]any    `json:"arguments,omitempty"`
+	Bound     map[string]string `json:"bound,omitempty"`
+	// Verifying says that a Verify command is out; VerifyBy when we stop waiting for a verdict.
+	Verifying bool     `json:"verifying,omitempty"`
+	VerifyBy  int64    `json:"verify_by,omitempty"`
+	Receipt   *Receipt `json:"receipt,omitempty"`
+	Reason    *Report  `json:"reason,omitempty"` // why it failed or is blocked
+	// Closed is how the step ended without an operation saying so: skipped or cancelled before it was submitted.
+	Closed StepPhase `json:"closed,omitempty"`
+}
+
+// OpPhase is where one operation stands. Ranks order them (design §6).
+type OpPhase string
+
+const (
+	OpUnsent    OpPhase = "unsent"    // chosen, or surely not delivered: to be sent under the same id
+	OpSent      OpPhase = "sent"      // a submit is out or was, no word yet
+	OpAccepted  OpPhase = "accepted"  // rank 1: admitted or queued
+	OpRunning   OpPhase = "running"   // rank 2
+	OpBlocked   OpPhase = "blocked"   // rank 2
+	OpCompleted OpPhase = "completed" // rank 3, as the rest
+	OpFailed    OpPhase = "failed"
+	OpCancelled OpPhase = "cancelled"
+	OpTimedOut  OpPhase = "timed_out"
+	OpRefused   OpPhase = "refused" // never admitted: the generation is dead
+)
+
+// Operation is one generation of a step: one physical effect at most.
+type Operation struct {
+	ID         string  `json:"id"`
+	Generation int     `json:"generation"`
+	Phase      OpPhase `json:"phase"`
+	// Lost says that we do not know how it stands now: a question to the device, not a failure.
+	Lost bool   `json:"lost,omitempty"`
+	Why  string `json:"why,omitempty"` // why it is lost or waits
+	// Sending, Asking and Cancelling say that a command for it is out.
+	Sending    bool `json:"sending,omitempty"`
+	Asking     bool `json:"asking,omitempty"`
+	Cancelling bool `json:"cancelling,omitempty"`
+	// Sends counts submits under this id; CancelSent says that a cancel reached the device's door.
+	Sends      int    `json:"sends"`
+	CancelSent string `json:"cancel_sent,omitempty"` // the device's answer: a CancelCase
+	TaskID     string `json:"task_id,omitempty"`
+	// StoreID is the device's store when it was first sent: not_found means "never ran" only from that store.
+	StoreID     string `json:"store_id,omitempty"`
+	RetentionMs int64  `json:"retention_ms,omitempty"`
+	SentAt      int64  `json:"sent_at,omitempty"`
+	// CheckAt is when we ask about it next.
+	CheckAt int64 `json:"check_at,omitempty"`
+	Asks    int   `json:"asks,omitempty"`
+	// Epoch and Seq are those of the last event applied at the current rank.
+	Epoch    int64     `json:"epoch,omitempty"`
+	Seq      int64     `json:"seq,omitempty"`
+	Terminal *Event    `json:"terminal,omitempty"` // without its raw result
+	Pre      string    `json:"pre_state_revision,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+}
+
+// Progress is how far a task is, for people.
+type Progress struct {
+	Fraction float64 `json:"fraction"`
+	Stage    string  `json:"stage,omitempty"`
+}
+
+// Report is a structured reason (contract.md §4): why something did not succeed.
+type Report struct {
+	Code             string         `json:"reason_code"`
+	Params           map[string]any `json:"reason_params,omitempty"`
+	RequiresDecision bool           `json:"requires_cloud_decision"`
+	Recoverability   string         `json:"recoverability,omitempty"`
+	SuggestedAction  string         `json:"suggested_action,omitempty"`
+	// Detail is for engineers: what failed, where.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Latch records a request to cancel. The first one stands; later ones change nothing.
+type Latch struct {
+	By     string `json:"by"` // who: a token's owner, "temporal-ui", "device"
+	Why    string `json:"why"`
+	Source string `json:"source"` // api, temporal
+	At     int64  `json:"at"`
+	// GiveUpAt is when we stop waiting for the device to speak and close unresolved.
+	GiveUpAt int64 `json:"give_up_at"`
+}
+
+// Ending records that the plan is on its way to a close that no person asked for.
+type Ending struct {
+	As       Phase   `json:"as"` // failed, returned or unresolved
+	Report   *Report `json:"report,omitempty"`
+	At       int64   `json:"at"`
+	GiveUpAt int64   `json:"give_up_at"`
+}
+
+// Question is what we asked the person, with what happens if nobody answers.
+type Question struct {
+	ID        string   `json:"question_id"`
+	Kind      string   `json:"kind"` // proceed_late, proceed_unverified, decision
+	StepID    string   `json:"step_id,omitempty"`
+	Text      string   `json:"text"`
+	Choices   []string `json:"choices"`
+	ExpiresAt int64    `json:"expires_at"`
+	// Sent says that an Ask command was given.
+	Sent bool `json:"sent"`
+}
+
+// Boundary is the point where meaning changed and a decision is needed (design §1).
+type Boundary struct {
+	StepID      string `json:"step_id"`
+	OperationID string `json:"operation_id,omitempty"`
+	Report      Report `json:"report"`
+	At          int64  `json:"at"`
+	Asked       bool   `json:"asked"` // a Decide command is out
+}
+
+// SeenEpoch remembers the events of one boot: a high-water mark and a window below it (law 7).
+type SeenEpoch struct {
+	Epoch int64   `json:"epoch"`
+	High  int64   `json:"high"`
+	Seqs  []int64 `json:"seqs"` // sorted, at most seenWindow of them
+}
+
+// Entry is one line of the journal: what `watch` prints.
+type Entry struct {
+	N    int    `json:"n"` // from 1
+	At   int64  `json:"at"`
+	Kind string `json:"kind"` // plan, step, event, command, note
+	Step string `json:"step,omitempty"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// Receipt is what was really done (contract.md §8).
+type Receipt struct {
+	OperationID       string         `json:"operation_id"`
+	LogicalAction     string         `json:"logical_action"` // capability.operation
+	TargetRef         string         `json:"target_ref,omitempty"`
+	PreStateRevision  string         `json:"pre_state_revision,omitempty"`
+	EffectCount       *int           `json:"effect_count"` // as the device reports it, else null
+	ObservedPostState map[string]any `json:"observed_post_state,omitempty"`
+	ExecutorRevision  string         `json:"executor_revision,omitempty"`
+	VerifiedBy        string         `json:"verified_by,omitempty"`
+	Verdict           Verdict        `json:"verdict"`
+}
+
+// Verdict is what an independent look at the device said.
+type Verdict string
+
+const (
+	Verified     Verdict = "verified"
+	Unverified   Verdict = "unverified"
+	Contradicted Verdict = "contradicted"
+)
+
+// Outcome is the result of a plan's workflow.
+type Outcome struct {
+	PlanID   string        `json:"plan_id"`
+	State    Phase         `json:"state"`
+	Steps    []StepOutcome `json:"steps"`
+	Verified int           `json:"verified_steps"`
+	LLMCalls int           `json:"llm_calls"`
+	// TTSResponse is what the person is told; it follows from the rest (law 20).
+	TTSResponse string  `json:"tts_response"`
+	Reason      *Report `json:"reason,omitempty"`
+	Cancel      *Latch  `json:"cancel,omitempty"`
+	Revision    int     `json:"plan_revision"`
+	StartedAt   int64   `json:"started_at"`
+	EndedAt     int64   `json:"ended_at"`
+}
+
+// StepOutcome is how one step ended. Phase "unknown" says that nobody could tell.
+type StepOutcome struct {
+	ID          string         `json:"id"`
+	Phase       StepPhase      `json:"state"`
+	OperationID string         `json:"operation_id,omitempty"`
+	EventName   string         `json:"event_name,omitempty"`
+	TaskMethod  string         `json:"task_method,omitempty"`
+	Result      map[string]any `json:"result,omitempty"`
+	Receipt     *Receipt       `json:"receipt,omitempty"`
+	Reason      *Report        `json:"reason,omitempty"`
+}
