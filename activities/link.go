@@ -2,13 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
 
 	"errand/plan"
 )
 
 // ErrNotConnected means that nothing was sent: this process holds no socket of the device at that connection epoch.
-var ErrNotConnected = errors.New("the device is not connected here: find its route again")
+var ErrNotConnected = plan.ErrNotConnected
 
 // Link is what activities need of a connected device. The gateway satisfies it; a main joins the two.
 //

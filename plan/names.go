@@ -1,5 +1,11 @@
 package plan
 
+import "errors"
+
+// ErrNotConnected means that surely nothing was sent: nobody here holds a socket of the device at the route's
+// connection epoch. Any other error about a sent command means that the device may have received it.
+var ErrNotConnected = errors.New("the device is not connected here: find its route again")
+
 // Names that travel between processes: a Temporal message is found by its name, so each is written once, here.
 const (
 	// WorkflowType is the type of the workflow that carries out one plan. Its id is the plan's id.
@@ -47,4 +53,6 @@ type Signal struct {
 	Device *DeviceChange `json:"device,omitempty"`
 	// Doubt says that something about an operation arrived that could not be used: ask the device.
 	Doubt *Doubt `json:"doubt,omitempty"`
+	// Answer is a person's answer that came through the device.
+	Answer *Answer `json:"answer,omitempty"`
 }
