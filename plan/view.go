@@ -35,16 +35,18 @@ type StepResult struct {
 
 // StepView is one step for people: where it stands, why it waits and until when.
 type StepView struct {
-	ID           string            `json:"id"`
-	CapabilityID string            `json:"capability_id"`
-	State        StepPhase         `json:"state"`
-	OperationID  string            `json:"operation_id,omitempty"`
-	TaskID       string            `json:"task_id,omitempty"`
-	Arguments    map[string]any    `json:"arguments,omitempty"`
-	Bound        map[string]string `json:"bound,omitempty"` // slot → the path its value came from
-	Why          string            `json:"why,omitempty"`
-	Until        int64             `json:"until,omitempty"`
-	Reason       *Report           `json:"reason,omitempty"`
-	Verdict      Verdict           `json:"verdict,omitempty"`
-	Progress     *Progress         `json:"progress,omitempty"`
+	ID           string `json:"id"`
+	CapabilityID string `json:"capability_id"`
+	// OutputKey is the step's other name in paths, so that a reader of Bound finds the step a value came from.
+	OutputKey   string            `json:"output_key,omitempty"`
+	State       StepPhase         `json:"state"`
+	OperationID string            `json:"operation_id,omitempty"`
+	TaskID      string            `json:"task_id,omitempty"`
+	Arguments   map[string]any    `json:"arguments,omitempty"`
+	Bound       map[string]string `json:"bound,omitempty"` // slot → the path its value came from
+	Why         string            `json:"why,omitempty"`
+	Until       int64             `json:"until,omitempty"`
+	Reason      *Report           `json:"reason,omitempty"`
+	Verdict     Verdict           `json:"verdict,omitempty"`
+	Progress    *Progress         `json:"progress,omitempty"`
 }
