@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"errand/plan"
+)
+
+// Connection is a device's place: the gateway that holds its socket, under a growing epoch.
+type Connection struct {
+	DeviceID  string
+	GatewayID string
+	// BootID and BootEpoch are the device's current boot. A plain node has none: its boot epoch is the connection's.
+	BootID    string
+	BootEpoch int64
+}
+
+// AddGateway records a gateway process and its task queue, alive for ttl.
+func (r *Registry) AddGateway(ctx context.Context, id, taskQueue string, ttl time.Duration) error {
+	_, err := r.db.ExecContext(ctx, `
+		INSERT INTO gateways (id, task_queue, expires_at) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, expires_at = excluded.expires_at`,
+		id, taskQueue, ms(r.now().Add(ttl)))
+	return classify(err)
+}
+
+// EndGateway says that a gateway process is over: none of its connections counts any more.
+func (r *Registry) EndGateway(ctx context.Context, id string) error {
+	_, err := r.db.ExecContext(ctx, `UPDATE gateways SET expires_at = 0 WHERE id = ?`, id)
+	return classify(err)
+}
+
+// Connect records a new connection of a device and returns its epoch, higher than any before. It takes the place of
+// every older connection, whichever gateway holds that. The gateway must have been added.
+func (r *Registry) Connect(ctx context.Context, c Connection, ttl time.Duration) (epoch int64, err error) {
+	now := r.now()
+	err = r.within(ctx, func(tx *sql.Tx) error {
+		var last int64
+		err := tx.QueryRowContext(ctx, `SELECT connection_epoch FROM connections WHERE device_id = ?`, c.DeviceID).Scan(&last)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		epoch = after(last, ms(now))
+		if c.BootID == "" {
+			c.BootEpoch = epoch
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO connections (device_id, gateway_id, connection_epoch, boot_id, boot_epoch, connected_at, expires_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (device_id) DO UPDATE SET gateway_id = excluded.gateway_id, connection_epoch = excluded.connection_epoch,
+				boot_id = excluded.boot_id, boot_epoch = excluded.boot_epoch, connected_at = excluded.connected_at,
+				expires_at = excluded.expires_at`,
+			c.DeviceID, c.GatewayID, epoch, c.BootID, c.BootEpoch, ms(now), ms(now.Add(ttl)))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("connect device %s: %w", short(c.DeviceID), err)
+	}
+	return epoch, nil
+}
+
+// Disconnect ends the connection of that epoch; ErrFenced if a newer one took its place, which then stays.
+func (r *Registry) Disconnect(ctx context.Context, deviceID string, epoch int64) error {
+	err := one(r.db.ExecContext(ctx, `UPDATE connections SET expires_at = 0 WHERE device_id = ? AND connection_epoch = ?`, deviceID, epoch))
+	return fenced(deviceID, err)
+}
+
+// Heartbeat renews a gateway's own lease and the leases of the connections it holds (device id → epoch), for ttl.
+// It returns the devices to let go of: those with a newer connection elsewhere, and those revoked.
+func (r *Registry) Heartbeat(ctx context.Context, gatewayID string, held map[string]int64, ttl time.Duration) (lost []string, err error) {
+	now := r.now()
+	until := ms(now.Add(ttl))
+	err = r.within(ctx, func(tx *sql.Tx) error {
+		lost = nil
+		if _, err := tx.ExecContext(ctx, `UPDATE gateways SET expires_at = ? WHERE id = ?`, until, gatewayID); err != nil {
+			return err
+		}
+		for deviceID, epoch := range held {
+			err := renew(ctx, tx, deviceID, epoch, until, ms(now))
+			if errors.Is(err, ErrFenced) {
+				lost = append(lost, deviceID)
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// renew extends one lease, if the epoch is the current one and the device is still approved.
+func renew(ctx context.Context, tx *sql.Tx, deviceID string, epoch, until, now int64) error {
+	err := one(tx.ExecContext(ctx, `
+		UPDATE connections SET expires_at = ? WHERE device_id = ? AND connection_epoch = ?
+		AND EXISTS (SELECT 1 FROM devices d WHERE d.id = connections.device_id AND d.state = 'approved')`, until, deviceID, epoch))
+	if err != nil {
+		return fenced(deviceID, err)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE devices SET last_seen_at = ? WHERE id = ?`, now, deviceID)
+	return err
+}
+
+// fenced reads "no row" as a connection that is no longer the caller's.
+func fenced(deviceID string, err error) error {
+	if errors.Is(err, ErrNoDevice) {
+		return fmt.Errorf("device %s: %w", short(deviceID), ErrFenced)
+	}
+	return err
+}
+
+// Route tells where a device can be reached now. ok is false while it is not connected: no connection, a lease that ran
+// out (its own or its gateway's), or a device that is not approved. It is what activities need of a directory.
+func (r *Registry) Route(ctx context.Context, deviceID string) (route plan.Route, ok bool, err error) {
+	now := ms(r.now())
+	var profile []byte
+	err = r.db.QueryRowContext(ctx, `
+		SELECT g.id, g.task_queue, c.connection_epoch, c.boot_epoch, d.store_id, d.retention_ms, d.profile
+		FROM connections c JOIN gateways g ON g.id = c.gateway_id JOIN devices d ON d.id = c.device_id
+		WHERE c.device_id = ? AND c.expires_at > ? AND g.expires_at > ? AND d.state = 'approved'`, deviceID, now, now).
+		Scan(&route.GatewayID, &route.TaskQueue, &route.ConnectionEpoch, &route.BootEpoch, &route.StoreID, &route.RetentionMs, &profile)
+	if errors.Is(err, sql.ErrNoRows) {
+		return plan.Route{}, false, nil
+	}
+	if err == nil {
+		err = unmarshal(profile, &route.Profile)
+	}
+	if err != nil {
+		return plan.Route{}, false, fmt.Errorf("route to device %s: %w", short(deviceID), classify(err))
+	}
+	return route, true, nil
+}

@@ -1,0 +1,16 @@
+// Package registry remembers what must outlive a connection: which devices there are, who may come in, where each one is
+// connected now, the order of its boots, the events that belong to no running plan, and the requests already taken.
+//
+// It is one SQLite file that every process on a machine opens: gateways write presence and events, the starter reads
+// devices and remembers utterances. Three rules hold, whoever writes:
+//
+//   - Presence has a time to live. A connection counts only while its lease and the lease of its gateway both run
+//     (Route), so a gateway that dies stops being an address by itself.
+//   - Epochs only grow. Each connection of a device gets a higher connection epoch, and a holder of an older one can
+//     neither renew nor clear the newer (ErrFenced). Each boot gets an epoch in the order in which the device lists its
+//     boots, and keeps it for ever (ErrBootOrder when a list contradicts what is recorded). Both start from the clock, so
+//     that a registry lost and made anew never gives an old number to something new (design §2, "never fresh epochs").
+//   - What is acknowledged is on disk first. Every commit is synchronous.
+//
+// All times in the file are Unix milliseconds by the clock of the writing process; devices' clocks decide nothing here.
+package registry

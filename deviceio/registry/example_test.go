@@ -1,0 +1,48 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"errand/deviceio/registry"
+)
+
+// A device is declared by its handshake, approved by a person, and routed to while it is connected.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "errand")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { fmt.Println("cleaned up:", os.RemoveAll(dir) == nil) }()
+	r, err := registry.Open(ctx, filepath.Join(dir, "registry.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	device, err := r.Declare(ctx, registry.Declaration{ID: "4f1e", DisplayName: "robot", StoreID: "store-1"})
+	fmt.Println(device.State, err)
+	fmt.Println("approved:", r.Approve(ctx, "4f1e"))
+
+	fmt.Println("gateway:", r.AddGateway(ctx, "gw-1", "deviceio@gw-1", 10*time.Second))
+	epochs, err := r.Boots(ctx, "4f1e", []string{"boot-1", "boot-2"})
+	fmt.Println("boots in order:", epochs["boot-1"] < epochs["boot-2"], err)
+	epoch, err := r.Connect(ctx, registry.Connection{DeviceID: "4f1e", GatewayID: "gw-1", BootID: "boot-2", BootEpoch: epochs["boot-2"]}, 10*time.Second)
+	fmt.Println("connected:", epoch > 0, err)
+
+	route, ok, err := r.Route(ctx, "4f1e")
+	fmt.Println(route.TaskQueue, ok, err)
+	fmt.Println("closed:", r.Close())
+	// Output:
+	// pending <nil>
+	// approved: <nil>
+	// gateway: <nil>
+	// boots in order: true <nil>
+	// connected: true <nil>
+	// deviceio@gw-1 true <nil>
+	// closed: <nil>
+	// cleaned up: true
+}

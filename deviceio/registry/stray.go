@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// StrayEvent is an event that is in no plan's history, kept before it was acknowledged (design §6, law 19).
+type StrayEvent struct {
+	DeviceID string `json:"device_id"`
+	EventID  string `json:"event_id"` // "" if it could not be read
+	// BodyHash is the hex SHA-256 of the event as it came: the same event sent again is the same row.
+	BodyHash string `json:"body_hash"`
+	BootID   string `json:"boot_id"`
+	Seq      int64  `json:"seq"`
+	Epoch    int64  `json:"epoch"` // of the boot; 0 if unknown
+	// Ack is late, unmatched or refused, and Reason says why.
+	Ack    string `json:"ack"`
+	Reason string `json:"reason"`
+	// Body is the event as it may be kept: without the result fields that no catalog lists (law 4).
+	Body       json.RawMessage `json:"body"`
+	ReceivedAt time.Time       `json:"received_at"`
+}
+
+// KeepStray records an event and returns what is on record: for an event sent again, the first row with its first
+// acknowledgement. It is on disk when KeepStray returns.
+func (r *Registry) KeepStray(ctx context.Context, e StrayEvent) (StrayEvent, error) {
+	e.ReceivedAt = r.now()
+	err := r.within(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO stray_events (device_id, event_id, body_hash, boot_id, seq, epoch, ack, reason, body, received_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, event_id, body_hash) DO NOTHING`,
+			e.DeviceID, e.EventID, e.BodyHash, e.BootID, e.Seq, e.Epoch, e.Ack, e.Reason, string(e.Body), ms(e.ReceivedAt))
+		if err != nil {
+			return err
+		}
+		row := tx.QueryRowContext(ctx, strayQuery+` WHERE device_id = ? AND event_id = ? AND body_hash = ?`, e.DeviceID, e.EventID, e.BodyHash)
+		e, err = scanStray(row)
+		return err
+	})
+	if err != nil {
+		return StrayEvent{}, fmt.Errorf("keep event %q of device %s: %w", e.EventID, short(e.DeviceID), err)
+	}
+	return e, nil
+}
+
+const strayQuery = `SELECT device_id, event_id, body_hash, boot_id, seq, epoch, ack, reason, body, received_at FROM stray_events`
+
+// StrayEvents lists a device's stray events, the newest first, at most limit of them.
+func (r *Registry) StrayEvents(ctx context.Context, deviceID string, limit int) (found []StrayEvent, err error) {
+	rows, err := r.db.QueryContext(ctx, strayQuery+` WHERE device_id = ? ORDER BY received_at DESC, seq DESC LIMIT ?`, deviceID, limit)
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer func() { err = errors.Join(err, classify(rows.Err()), rows.Close()) }()
+	for rows.Next() {
+		e, err := scanStray(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+func scanStray(row interface{ Scan(...any) error }) (StrayEvent, error) {
+	var e StrayEvent
+	var body string
+	var receivedAt int64
+	err := row.Scan(&e.DeviceID, &e.EventID, &e.BodyHash, &e.BootID, &e.Seq, &e.Epoch, &e.Ack, &e.Reason, &body, &receivedAt)
+	e.Body, e.ReceivedAt = json.RawMessage(body), instant(receivedAt)
+	return e, classify(err)
+}
+
+// unmarshal reads JSON that this package wrote.
+func unmarshal(body []byte, into any) error {
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
