@@ -42,3 +42,39 @@ type EventAck struct {
 	Ack     string `json:"ack"`
 	Reason  string `json:"reason,omitempty"`
 }
+
+// Names of a task event (contract.md §4).
+const (
+	TaskQueued    = "QUEUED"
+	TaskStarted   = "STARTED"
+	TaskRunning   = "RUNNING"
+	TaskProgress  = "PROGRESS"
+	TaskCompleted = "COMPLETED"
+	TaskFailed    = "FAILED"
+	TaskBlocked   = "BLOCKED" // alive, and waiting
+	TaskCancelled = "CANCELLED"
+	TaskTimedOut  = "TIMED_OUT"
+
+	StepStarted       = "WORKFLOW_STEP_STARTED"
+	StepCompleted     = "WORKFLOW_STEP_COMPLETED" // the step is complete, like TaskCompleted
+	StepFailed        = "WORKFLOW_STEP_FAILED"
+	WorkflowCompleted = "WORKFLOW_COMPLETED"
+	WorkflowFailed    = "WORKFLOW_FAILED"
+	WorkflowCancelled = "WORKFLOW_CANCELLED"
+)
+
+// EventNames lists every name a task event may have.
+func EventNames() []string {
+	return []string{TaskQueued, TaskStarted, TaskRunning, TaskProgress, TaskCompleted, TaskFailed, TaskBlocked, TaskCancelled,
+		TaskTimedOut, StepStarted, StepCompleted, StepFailed, WorkflowCompleted, WorkflowFailed, WorkflowCancelled}
+}
+
+// Terminal reports whether nothing more happens to the task or the workflow after an event of this name.
+func Terminal(eventName string) bool {
+	switch eventName {
+	case TaskCompleted, TaskFailed, TaskCancelled, TaskTimedOut, StepCompleted, StepFailed,
+		WorkflowCompleted, WorkflowFailed, WorkflowCancelled:
+		return true
+	}
+	return false
+}
