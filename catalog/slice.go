@@ -96,3 +96,18 @@ func (r *ResultContract) Field(name string) (*ResultField, bool) {
 	}
 	return nil, false
 }
+
+// With returns the slice with the capabilities of another of the same catalog added.
+func (s Slice) With(more *Slice) Slice {
+	if more == nil {
+		return s
+	}
+	all := s.Capabilities[:len(s.Capabilities):len(s.Capabilities)]
+	for _, capability := range more.Capabilities {
+		if _, ok := s.Capability(capability.ID); !ok {
+			all = append(all, capability)
+		}
+	}
+	s.Capabilities = all
+	return s
+}

@@ -1,0 +1,59 @@
+package condition
+
+// Fresh returns a copy of a device_context.v1 with only what may decide something (law 17, contract.md §6).
+// Left out are the areas that say `available: false`, and those whose freshness entry says usable=false or stale=true,
+// or, for a periodic source, whose expires_at is not after nowMs (Unix ms, on the clock that set expires_at).
+// An on-change source stays fresh while it is usable, however old its value (case c09). Nulls are left out too.
+//
+// An entry that cannot be read leaves its area out: what may be stale counts as stale.
+func Fresh(context map[string]any, nowMs int64) map[string]any {
+	fresh := present(context)
+	for name, area := range fresh {
+		if object, ok := area.(map[string]any); ok && isFalse(object["available"]) {
+			delete(fresh, name)
+		}
+	}
+	sources, _ := fresh["freshness"].(map[string]any)
+	for name, source := range sources {
+		if !usable(source, nowMs) {
+			delete(fresh, name)
+		}
+	}
+	return fresh
+}
+
+func isFalse(v any) bool { return v == false }
+
+// usable judges one source. Absent flags say nothing; present ones must be the good value.
+func usable(source any, nowMs int64) bool {
+	entry, ok := source.(map[string]any)
+	if !ok {
+		return false
+	}
+	if flag, ok := entry["usable"]; ok && flag != true {
+		return false
+	}
+	if flag, ok := entry["stale"]; ok && flag != false {
+		return false
+	}
+	if entry["policy"] == "on_change" {
+		return true
+	}
+	expires, given := entry["expires_at"]
+	if !given {
+		return entry["policy"] != "periodic" // a periodic source must say when it expires
+	}
+	at, ok := milliseconds(expires)
+	return ok && nowMs < at
+}
+
+// milliseconds reads a time that came from JSON, or was put into a context by Go code.
+func milliseconds(v any) (int64, bool) {
+	switch n := v.(type) {
+	case float64:
+		return int64(n), true
+	case int64:
+		return n, true
+	}
+	return 0, false
+}

@@ -1,0 +1,159 @@
+package catalog_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"errand/catalog"
+)
+
+func TestParticleFollowsTheLastSound(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ word, object, subject, topic, with, toward string }{
+		{"안방", "을", "이", "은", "과", "으로"},
+		{"서재", "를", "가", "는", "와", "로"},
+		{"거실", "을", "이", "은", "과", "로"}, // ㄹ: a consonant for all but (으)로
+		{"주방", "을", "이", "은", "과", "으로"},
+		{"1", "을", "이", "은", "과", "로"},  // 일
+		{"2", "를", "가", "는", "와", "로"},  // 이
+		{"3", "을", "이", "은", "과", "으로"}, // 삼
+		{"방 6", "을", "이", "은", "과", "으로"},
+		{"7", "을", "이", "은", "과", "로"},   // 칠
+		{"8", "을", "이", "은", "과", "로"},   // 팔
+		{"10", "을", "이", "은", "과", "으로"}, // 십
+		{"A", "를", "가", "는", "와", "로"},   // 에이
+		{"방 L", "을", "이", "은", "과", "로"}, // 엘
+		{"N", "을", "이", "은", "과", "으로"},  // 엔
+		{"TV", "를", "가", "는", "와", "로"},  // 티브이
+		{"방R", "을", "이", "은", "과", "로"},  // 알
+		{"bedroom", "을", "이", "은", "과", "으로"},
+		{"Hall", "을", "이", "은", "과", "로"},
+		{"office", "를", "가", "는", "와", "로"},
+		{"closet", "을", "이", "은", "과", "으로"},
+		{"안방(큰방)", "을", "이", "은", "과", "으로"}, // a closing bracket has no sound
+		{"", "를", "가", "는", "와", "로"},
+	}
+	for _, tt := range tests {
+		got := []string{}
+		for _, pair := range []string{"을/를", "이/가", "은/는", "와/과", "(으)로"} {
+			got = append(got, catalog.Particle(tt.word, pair))
+		}
+		if want := []string{tt.object, tt.subject, tt.topic, tt.with, tt.toward}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %q, want %q", tt.word, got, want)
+		}
+	}
+	if got := catalog.Particle("안방", "까지"); got != "" {
+		t.Errorf("an unknown pair gave %q", got)
+	}
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"room": "거실", "pm": "12"}
+	for template, want := range map[string]string{
+		"{room:(으)로} 가고 있어요.":        "거실로 가고 있어요.",
+		"{room:을/를} 청소했어요.":          "거실을 청소했어요.",
+		"지금 {room}이고 먼지는 {pm}예요.":    "지금 거실이고 먼지는 12예요.",
+		"{other:을/를} 청소했어요.":         "청소했어요.", // a person never hears a brace
+		"no place":                   "no place",
+		"{room":                      "",
+		"{room:이라는/라는} 방은 없어요.":      "거실이라는 방은 없어요.",
+		"I am in the {room}.":        "I am in the 거실.",
+		"":                           "",
+		"{room} {room}":              "거실 거실",
+		"The value is {pm:unknown}.": "The value is 12.",
+	} {
+		if got := catalog.Render(template, values); got != want {
+			t.Errorf("%q: got %q, want %q", template, got, want)
+		}
+	}
+}
+
+func TestPlacesFindsWhatLintNeeds(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		template string
+		names    []string
+		ok       bool
+	}{
+		{"{room:을/를} {room} {pm}", []string{"room", "room", "pm"}, true},
+		{"plain", nil, true}, {"{room", nil, false}, {"room}", nil, false}, {"{}", nil, false},
+		{"{room:까지}", nil, false}, {"{a{b}}", nil, false}, {"{:을/를}", nil, false},
+	}
+	for _, tt := range tests {
+		if names, ok := catalog.Places(tt.template); !reflect.DeepEqual(names, tt.names) || ok != tt.ok {
+			t.Errorf("%q: got %q %v, want %q %v", tt.template, names, ok, tt.names, tt.ok)
+		}
+	}
+}
+
+func TestRenderNeverLeavesABraceOfAPlace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		template := rapid.StringMatching(`[가-힣a-z {}:/()]{0,40}`).Draw(t, "template")
+		value := rapid.StringMatching(`[가-힣A-Za-z0-9]{0,5}`).Draw(t, "value")
+		_, ok := catalog.Places(template)
+		if got := catalog.Render(template, map[string]string{"a": value}); ok && strings.ContainsAny(got, "{}") {
+			t.Fatalf("%q renders as %q", template, got)
+		}
+	})
+}
+
+func TestParseTemplate(t *testing.T) {
+	t.Parallel()
+	got, err := catalog.ParseTemplate("{room}(으)로 가서 공기(를) 청정(좀)해줘?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := catalog.Template{Question: true, Parts: []catalog.Part{
+		{Kind: catalog.PartSlot, Text: "room"},
+		{Kind: catalog.PartParticle, Text: "(으)로", Forms: []string{"으로", "로", "에"}},
+		{Kind: catalog.PartLiteral, Text: " 가서 공기"},
+		{Kind: catalog.PartParticle, Text: "(를)", Forms: []string{"을", "를"}},
+		{Kind: catalog.PartLiteral, Text: " 청정"},
+		{Kind: catalog.PartParticle, Text: "(좀)", Forms: []string{"좀"}},
+		{Kind: catalog.PartLiteral, Text: "해줘"},
+	}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if slots := got.Slots(); !reflect.DeepEqual(slots, []string{"room"}) {
+		t.Errorf("slots %q", slots)
+	}
+}
+
+func TestParseTemplateRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "?", "{room}", "{room}(으)로", "{room", "{}로 가", "가}", "(를", "가)", "{a}{b} 가", "{a} {b} 가", "{a(b)} 가", "{a}(를){b} 가"} {
+		if got, err := catalog.ParseTemplate(text); err == nil {
+			t.Errorf("%q: took as %+v", text, got)
+		}
+	}
+}
+
+func FuzzRender(f *testing.F) {
+	f.Add("{room:(으)로} 가요", "안방")
+	f.Add("{room", "\xff")
+	f.Add("{a}{b:을/를}", "가A9")
+	f.Fuzz(func(t *testing.T, template, value string) {
+		catalog.Render(template, map[string]string{"room": value})
+		if _, err := catalog.ParseTemplate(template); err != nil && err.Error() == "" {
+			t.Fatal("an error without words")
+		}
+	})
+}
+
+// The particle follows the room's own last sound.
+func ExampleRender() {
+	for _, room := range []string{"안방", "거실", "서재"} {
+		fmt.Println(catalog.Render("{room:(으)로} 가서 {room:을/를} 청소할게요.", map[string]string{"room": room}))
+	}
+	// Output:
+	// 안방으로 가서 안방을 청소할게요.
+	// 거실로 가서 거실을 청소할게요.
+	// 서재로 가서 서재를 청소할게요.
+}
