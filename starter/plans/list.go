@@ -1,0 +1,112 @@
+package plans
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
+	"errand/plan"
+)
+
+// ErrPageToken means that a page token is not one that List returned.
+var ErrPageToken = errors.New("not a page token of this list")
+
+// Filter narrows a list. Empty fields take all.
+type Filter struct {
+	DeviceID string
+	State    plan.Phase
+	// Size is the number of plans of a page; Token is the Next of the page before.
+	Size  int
+	Token string
+}
+
+// Line is one plan of a list, as Temporal's visibility knows it: a moment behind the plan itself.
+type Line struct {
+	PlanID    string     `json:"plan_id"`
+	DeviceID  string     `json:"device_id"`
+	State     plan.Phase `json:"state"`
+	Step      string     `json:"step,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	StartedAt time.Time  `json:"started_at"`
+	ClosedAt  time.Time  `json:"closed_at,omitzero"`
+}
+
+// List returns a page of plans, the newest first, and the token of the next page ("" after the last).
+func (c *Client) List(ctx context.Context, f Filter) (lines []Line, next string, err error) {
+	token, err := base64.RawURLEncoding.DecodeString(f.Token)
+	if err != nil {
+		return nil, "", ErrPageToken
+	}
+	page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		PageSize: int32(f.Size), NextPageToken: token, Query: f.query()})
+	if invalid := (*serviceerror.InvalidArgument)(nil); f.Token != "" && errors.As(err, &invalid) {
+		return nil, "", ErrPageToken
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("list plans: %w", err)
+	}
+	lines = make([]Line, 0, len(page.GetExecutions()))
+	for _, execution := range page.GetExecutions() {
+		lines = append(lines, line(execution))
+	}
+	return lines, base64.RawURLEncoding.EncodeToString(page.GetNextPageToken()), nil
+}
+
+func (f Filter) query() string {
+	query := "WorkflowType = " + quote(plan.WorkflowType)
+	if f.DeviceID != "" {
+		query += " AND " + plan.AttributeDevice + " = " + quote(f.DeviceID)
+	}
+	if f.State != "" {
+		query += " AND " + plan.AttributeState + " = " + quote(string(f.State))
+	}
+	return query
+}
+
+// quote makes a string literal of Temporal's list filter, which follows SQL.
+func quote(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
+}
+
+func line(e *workflow.WorkflowExecutionInfo) Line {
+	fields := e.GetSearchAttributes().GetIndexedFields()
+	l := Line{
+		PlanID:    e.GetExecution().GetWorkflowId(),
+		DeviceID:  keyword(fields[plan.AttributeDevice]),
+		State:     plan.Phase(keyword(fields[plan.AttributeState])),
+		Step:      keyword(fields[plan.AttributeStep]),
+		Reason:    keyword(fields[plan.AttributeReason]),
+		StartedAt: e.GetStartTime().AsTime(),
+	}
+	if e.GetCloseTime() != nil {
+		l.ClosedAt = e.GetCloseTime().AsTime()
+	}
+	// A workflow closed from outside had no chance to write its last state.
+	if s := e.GetStatus(); s == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED || s == enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT {
+		l.State, l.Reason = plan.Unresolved, s.String()
+	}
+	return l
+}
+
+// keyword reads a keyword attribute; one that is absent or unreadable is "".
+func keyword(p *common.Payload) string {
+	var s string
+	if p == nil || converter.GetDefaultDataConverter().FromPayload(p, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
