@@ -52,6 +52,8 @@ type Start struct {
 	DeadlineMs int64 `json:"deadline_ms,omitempty"`
 	// StartByMs bounds the first movement; 0 means the default of 5 minutes.
 	StartByMs int64 `json:"start_by_ms,omitempty"`
+	// Decider names who decides at a boundary; "" means the reason table alone.
+	Decider string `json:"decider,omitempty"`
 	// Utterance asks a planner for the plan. Otherwise Document and Slice are the plan.
 	Utterance *Utterance     `json:"utterance,omitempty"`
 	Document  *Document      `json:"document,omitempty"`

@@ -63,6 +63,8 @@ func (p StepPhase) Terminal() bool {
 type State struct {
 	Version int   `json:"version"`
 	Start   Start `json:"start"`
+	// At is the time of the last input; it never goes back.
+	At int64 `json:"at"`
 
 	// Begun says that the Begin input was taken. Deadline and StartBy are absolute.
 	Begun    bool  `json:"begun"`
@@ -103,6 +105,8 @@ type PlannerState struct {
 	Fetching bool `json:"fetching,omitempty"`
 	Asked    bool `json:"asked,omitempty"`
 	Tries    int  `json:"tries,omitempty"`
+	// Sentence is the planner's word to the person when it found no plan.
+	Sentence string `json:"sentence,omitempty"`
 }
 
 // DeviceState is the part of the state about reaching the device.
@@ -241,12 +245,14 @@ type Ending struct {
 
 // Question is what we asked the person, with what happens if nobody answers.
 type Question struct {
-	ID        string   `json:"question_id"`
-	Kind      string   `json:"kind"` // proceed_late, proceed_unverified, decision
-	StepID    string   `json:"step_id,omitempty"`
-	Text      string   `json:"text"`
-	Choices   []string `json:"choices"`
-	ExpiresAt int64    `json:"expires_at"`
+	ID     string `json:"question_id"`
+	Kind   string `json:"kind"` // proceed_late, proceed_unverified, decision
+	StepID string `json:"step_id,omitempty"`
+	// OperationID is set where the question stands or falls with one operation.
+	OperationID string   `json:"operation_id,omitempty"`
+	Text        string   `json:"text"`
+	Choices     []string `json:"choices"`
+	ExpiresAt   int64    `json:"expires_at"`
 	// Sent says that an Ask command was given.
 	Sent bool `json:"sent"`
 }

@@ -50,3 +50,114 @@ type StepView struct {
 	Verdict     Verdict           `json:"verdict,omitempty"`
 	Progress    *Progress         `json:"progress,omitempty"`
 }
+
+// Phase says where the plan stands: of several states at once, the first of those in design §6.
+func (s *State) Phase() Phase {
+	switch {
+	case s.Outcome != nil:
+		return s.Outcome.State
+	case s.Cancel != nil || s.Ending != nil:
+		return Cancelling
+	case len(s.Pauses) > 0:
+		return Paused
+	case s.Question != nil:
+		return WaitingUser
+	case s.Boundary != nil:
+		return WaitingReplan
+	case s.Device.Awaiting:
+		return WaitingDevice
+	case s.Document == nil:
+		return Planning
+	}
+	return Running
+}
+
+// View tells the plan's story as it stands.
+func (s *State) View() View {
+	v := View{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, State: s.Phase(), Question: s.Question,
+		Cancel: s.Cancel, Deadline: s.Deadline, LLMCalls: s.LLMCalls, Journal: s.Journal, Entries: s.Entries,
+		Outcome: s.Outcome, Steps: []StepView{},
+		Plan: PlanState{CompletedStepIDs: []string{}, StepResults: map[string]StepResult{},
+			PlanRevision: s.Revision, WaitingFor: s.waitingFor()}}
+	for i := range s.Steps {
+		v.Steps = append(v.Steps, s.stepView(i))
+		st := &s.Steps[i]
+		if st.Phase == StepCompleted {
+			v.Plan.CompletedStepIDs = append(v.Plan.CompletedStepIDs, st.ID)
+		}
+		if op := st.op(); op != nil && op.Terminal != nil {
+			v.Plan.StepResults[st.ID] = StepResult{Status: string(st.Phase), EventName: string(op.Terminal.Name),
+				TaskMethod: s.capability(i).TaskMethod, Result: st.Result}
+		}
+	}
+	return v
+}
+
+func (s *State) stepView(i int) StepView {
+	st, spec := &s.Steps[i], &s.Document.Steps[i]
+	v := StepView{ID: st.ID, OutputKey: spec.OutputKey, CapabilityID: spec.Action.CapabilityID, State: st.Phase, Arguments: st.Arguments,
+		Bound: st.Bound, Reason: st.Reason, Why: s.whyStep(i), Until: s.until(i)}
+	if v.Arguments == nil {
+		v.Arguments = spec.Action.Arguments
+	}
+	if op := st.op(); op != nil {
+		v.OperationID, v.TaskID, v.Progress = op.ID, op.TaskID, op.Progress
+	}
+	if st.Receipt != nil {
+		v.Verdict = st.Receipt.Verdict
+	}
+	return v
+}
+
+// whyStep says in a few words why a step stands where it stands.
+func (s *State) whyStep(i int) string {
+	st := &s.Steps[i]
+	op := st.op()
+	switch {
+	case st.Phase == StepVerifying:
+		return "looking whether it is so"
+	case st.Phase == StepCompleted && st.Receipt != nil:
+		return string(st.Receipt.Verdict)
+	case op != nil && op.Why != "":
+		return op.Why
+	case st.Reason != nil:
+		return st.Reason.Code
+	}
+	return ""
+}
+
+// until is when the wait of a step ends by itself (law 18); 0 if it waits for nothing of its own.
+func (s *State) until(i int) int64 {
+	st := &s.Steps[i]
+	op := st.op()
+	switch {
+	case st.VerifyBy > 0:
+		return st.VerifyBy
+	case op == nil || op.Phase.Dead() || st.Closed != "":
+		return 0
+	case op.CheckAt > 0:
+		return op.CheckAt
+	}
+	return s.Deadline
+}
+
+// waitingFor names what the plan waits for, "" when it waits for nothing or is over.
+func (s *State) waitingFor() string {
+	switch s.Phase() {
+	case Planning:
+		return "planner"
+	case WaitingDevice:
+		return "device"
+	case WaitingUser:
+		return "answer:" + s.Question.ID
+	case WaitingReplan:
+		return "decision:" + s.Boundary.Report.Code
+	case Paused:
+		return "resume"
+	case Cancelling, Running:
+		if i := s.current(); i >= 0 {
+			return "step:" + s.Steps[i].ID
+		}
+	}
+	return ""
+}

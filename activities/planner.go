@@ -1,0 +1,63 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"go.temporal.io/sdk/worker"
+
+	"errand/catalog"
+	"errand/plan"
+	"errand/plan/router"
+)
+
+// Planner turns utterances into plans. It matches them against the catalog's routines; no model is asked.
+type Planner struct {
+	catalog *catalog.Catalog
+}
+
+// NewPlanner plans with the given catalog.
+func NewPlanner(c *catalog.Catalog) *Planner { return &Planner{catalog: c} }
+
+// Register makes the activity known to a worker.
+func (p *Planner) Register(w worker.ActivityRegistry) { register(w, plan.ActivityPlan, p.Plan) }
+
+// Plan answers with a document and the slice of the catalog it uses, or with an honest sentence why there is none.
+func (p *Planner) Plan(_ context.Context, c plan.MakePlan) (plan.Planned, error) {
+	matched, err := router.Match(p.catalog, router.Utterance{Text: c.Utterance.Text, Locale: c.Locale, Rooms: plan.RoomsOf(c.Context)})
+	if err != nil {
+		return p.noPlan(c, err), nil
+	}
+	ids := make([]string, len(matched.Document.Steps))
+	for i, step := range matched.Document.Steps {
+		ids[i] = step.Action.CapabilityID
+	}
+	slice := p.catalog.Slice(ids)
+	return plan.Planned{Document: &matched.Document, Slice: &slice}, nil
+}
+
+func (p *Planner) noPlan(c plan.MakePlan, err error) plan.Planned {
+	var (
+		room      *router.UnknownRoom
+		ambiguous *router.AmbiguousRoom
+		sentence  = func(key string, values map[string]string) string {
+			return catalog.Render(p.catalog.Sentences[key].In(c.Locale), values)
+		}
+	)
+	switch {
+	case errors.As(err, &room):
+		return plan.Planned{
+			Sentence: sentence("cannot_ground", map[string]string{"room": room.Said, "rooms": strings.Join(room.Known, ", ")}),
+			Report:   &plan.Report{Code: "ROOM_UNKNOWN", Params: map[string]any{"room": room.Said}, Detail: err.Error()},
+		}
+	case errors.As(err, &ambiguous):
+		return plan.Planned{
+			Sentence: sentence("cannot_ground", map[string]string{"room": ambiguous.Said, "rooms": ambiguous.Said}),
+			Report:   &plan.Report{Code: "ROOM_AMBIGUOUS", Params: map[string]any{"room": ambiguous.Said}, Detail: err.Error()},
+		}
+	}
+	offers := strings.Join(router.Offers(p.catalog, c.Locale), ", ")
+	return plan.Planned{Sentence: sentence("no_plan", map[string]string{"offers": offers}),
+		Report: &plan.Report{Code: "NO_PLAN", Detail: err.Error()}}
+}

@@ -1,0 +1,63 @@
+package plan
+
+// expire ends what has run out of time. Every wait has a deadline and a named next move (law 18).
+func (m *machine) expire() {
+	s := &m.s
+	if q := s.Question; q != nil && m.at >= q.ExpiresAt {
+		m.note(q.StepID, "question "+q.ID+" was not answered: no answer is no")
+		s.Question = nil
+		m.resolve(*q, "stop")
+	}
+	if i := s.current(); i >= 0 && s.Steps[i].VerifyBy > 0 && m.at >= s.Steps[i].VerifyBy {
+		m.close(i, s.Steps[i].op(), VerifiedResult{Verdict: Unverified, Detail: "no verdict in time"})
+	}
+	if m.at >= s.Deadline {
+		m.end(Failed, m.tooLate())
+	}
+}
+
+// tooLate says what the plan was waiting for when its deadline passed.
+func (m *machine) tooLate() *Report {
+	code := "DEADLINE_PASSED"
+	if m.s.Device.Awaiting {
+		code = "DEVICE_UNREACHABLE"
+	}
+	return &Report{Code: code, Detail: "the plan's deadline passed while it was " + string(m.s.Phase())}
+}
+
+// nextWake is the earliest time at which something becomes due by itself.
+func (s *State) nextWake() int64 {
+	if s.Outcome != nil || !s.Begun {
+		return 0
+	}
+	wake := int64(0)
+	earliest := func(t int64) {
+		if t > 0 && (wake == 0 || t < wake) {
+			wake = t
+		}
+	}
+	switch {
+	case s.Cancel != nil:
+		earliest(s.Cancel.GiveUpAt)
+	case s.Ending != nil:
+		earliest(s.Ending.GiveUpAt)
+	default:
+		earliest(s.Deadline)
+	}
+	if s.Question != nil {
+		earliest(s.Question.ExpiresAt)
+	}
+	if i := s.current(); i >= 0 {
+		st, op := &s.Steps[i], s.Steps[i].op()
+		earliest(st.VerifyBy)
+		switch {
+		case op.Phase == OpUnsent && s.Device.Route == nil && s.Cancel == nil && s.Ending == nil:
+			earliest(s.StartBy)
+		case !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking && s.Device.Route != nil:
+			earliest(op.CheckAt)
+		case !op.Lost && !op.Phase.Dead() && op.Phase != OpUnsent:
+			earliest(op.CheckAt)
+		}
+	}
+	return wake
+}

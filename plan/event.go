@@ -1,0 +1,161 @@
+package plan
+
+import "fmt"
+
+// event takes a device's report: once (law 7), in any order (law 8), and only for the operation it names (law 6).
+func (m *machine) event(ev Event) {
+	if ev.DeviceID != m.s.Start.DeviceID {
+		m.note("", fmt.Sprintf("event %s ignored: it is from another device", ev.EventID))
+		return
+	}
+	if ev.Seq > 0 && m.s.seen(ev.Epoch, ev.Seq) {
+		return
+	}
+	if m.s.Document == nil {
+		m.note("", fmt.Sprintf("event %s ignored: there is no plan yet", ev.EventID))
+		return
+	}
+	i, op := m.match(ev)
+	switch {
+	case op == nil:
+		m.note("", fmt.Sprintf("event %s (%s) matches no operation of this plan", ev.EventID, ev.Name))
+	case op.Generation != len(m.s.Steps[i].Ops):
+		m.note(m.s.Steps[i].ID, fmt.Sprintf("event %s (%s) is about the superseded operation %s", ev.EventID, ev.Name, op.ID))
+	default:
+		m.apply(i, op, ev)
+	}
+}
+
+// match finds the operation of an event. One without an operation id counts for the step's only live operation, if it
+// carries the workflow, the step and the task id given at submit; else the device is asked (design §6).
+func (m *machine) match(ev Event) (int, *Operation) {
+	if ev.OperationID != "" {
+		return m.s.find(ev.OperationID)
+	}
+	i := m.s.index(ev.StepID)
+	if i < 0 || ev.WorkflowID != m.s.Start.PlanID {
+		return -1, nil
+	}
+	op := m.s.Steps[i].op()
+	if op == nil || op.Phase.Dead() || op.Phase == OpUnsent {
+		return -1, nil
+	}
+	if ev.TaskID == "" || ev.TaskID != op.TaskID {
+		m.lose(op, "an event without an operation id came that may be its own")
+		return -1, nil
+	}
+	return i, op
+}
+
+// apply lets an event, or a stored terminal from an answer, change the live operation as far as its rank allows.
+func (m *machine) apply(i int, op *Operation, ev Event) {
+	phase := phaseOf(ev.Name)
+	if phase == "" {
+		m.note(m.s.Steps[i].ID, fmt.Sprintf("event %s (%s) says nothing about a step", ev.EventID, ev.Name))
+		return
+	}
+	if op.Phase.Dead() {
+		if phase.Dead() && phase != op.Phase {
+			m.contradiction(i, op, ev)
+		}
+		return
+	}
+	m.contact(op)
+	if op.TaskID == "" {
+		op.TaskID = ev.TaskID
+	}
+	switch {
+	case phase.Dead():
+		m.terminal(i, op, phase, ev)
+	case phase.rank() > op.Phase.rank() || (phase.rank() == op.Phase.rank() && op.later(ev.Epoch, ev.Seq)):
+		op.Phase, op.Epoch, op.Seq = phase, ev.Epoch, ev.Seq
+		op.CheckAt = m.overdueAt(i, op)
+		m.alive(i, op, ev)
+	}
+}
+
+// alive takes what an event says about a task that goes on.
+func (m *machine) alive(i int, op *Operation, ev Event) {
+	st := &m.s.Steps[i]
+	if ev.Progress > 0 || ev.Stage != "" {
+		op.Progress = &Progress{Fraction: ev.Progress, Stage: ev.Stage}
+	}
+	if op.Phase != OpBlocked {
+		st.Reason = nil
+		return
+	}
+	report := m.reportOf(ev)
+	st.Reason = &report
+	if report.RequiresDecision {
+		m.raise(i, op.ID, report)
+	}
+}
+
+// terminal closes an operation. A completion is not the step's: that takes a verdict first (laws 5 and 20).
+func (m *machine) terminal(i int, op *Operation, phase OpPhase, ev Event) {
+	st := &m.s.Steps[i]
+	raw := ev.Result
+	ev.Result = nil // the raw result ends here (law 4)
+	op.Phase, op.Epoch, op.Seq, op.Terminal = phase, ev.Epoch, ev.Seq, &ev
+	op.CheckAt, op.Progress = 0, nil
+	if phase == OpCompleted {
+		st.Result, st.Reason = m.s.capability(i).ResultContract.Filter(raw), nil
+		m.clearBoundary(op.ID)
+		m.startVerification(i, op)
+		return
+	}
+	m.failed(i, op, m.reportOf(ev))
+}
+
+// failed records why an operation is dead, and that a decision is due, unless the plan is being stopped anyway.
+func (m *machine) failed(i int, op *Operation, report Report) {
+	m.s.Steps[i].Reason = &report
+	m.clearBoundary(op.ID)
+	if !m.stopping() {
+		m.raise(i, op.ID, report)
+	}
+}
+
+// contradiction takes a second, different terminal. The first by (epoch, sequence) stands (design §6 Ranks): an earlier one
+// that arrives late replaces the other only while nothing was built on it; otherwise it is on record.
+func (m *machine) contradiction(i int, op *Operation, ev Event) {
+	st := &m.s.Steps[i]
+	m.note(st.ID, fmt.Sprintf("contradiction: event %s says %s, %s stood before", ev.EventID, ev.Name, op.Phase))
+	earlier := op.Terminal != nil && !op.later(ev.Epoch, ev.Seq) && ev.Epoch > 0
+	if !earlier || m.stopping() || (st.VerifyBy == 0 && m.s.Boundary == nil) {
+		return
+	}
+	st.Result, st.VerifyBy, st.Verifying, st.Receipt = nil, 0, false, nil
+	m.clearBoundary(op.ID)
+	m.terminal(i, op, phaseOf(ev.Name), ev)
+}
+
+// reportOf reads an event's reason and completes it from the reason table.
+func (m *machine) reportOf(ev Event) Report {
+	report := Report{Code: defaultCode(ev.Name)}
+	if ev.Report != nil && ev.Report.Code != "" {
+		report = *ev.Report
+	}
+	row := m.s.Slice.Reason(report.Code)
+	if report.Recoverability == "" {
+		report.Recoverability = row.Recoverability
+	}
+	return report
+}
+
+// defaultCode is the reason of an event that gives none.
+func defaultCode(name EventName) string {
+	switch phaseOf(name) {
+	case OpTimedOut:
+		return "TASK_TIMED_OUT"
+	case OpCancelled:
+		return "CANCELLED_BY_DEVICE"
+	}
+	return "UNKNOWN"
+}
+
+func (m *machine) doubt(in Doubt) {
+	if _, op := m.s.find(in.OperationID); op != nil && !op.Phase.Dead() && op.Phase != OpUnsent {
+		m.lose(op, in.Why)
+	}
+}

@@ -1,0 +1,134 @@
+package plan
+
+// Times the machine lives by, in milliseconds. Those of a task come from the catalog.
+const (
+	second = int64(1000)
+	minute = 60 * second
+
+	defaultDeadline = 60 * minute // the whole plan, from the utterance
+	defaultStartBy  = 5 * minute  // the first movement, from the utterance (design §6, old intentions)
+	lateAfter       = 15 * minute // a longer wait between steps asks before it moves again
+	questionTTL     = 2 * minute  // no answer by then is no
+	verifyFor       = 20 * second // from a completion to its verdict
+	slack           = 10 * second // on top of a task's own timeouts, before we ask
+	stopGrace       = 60 * second // on top of ttl and timeouts, before a stop gives up on the truth
+	recheck         = 30 * second // after the device said that a task is alive though it is overdue
+	afterCancel     = 3 * second  // from a cancel that was taken to the question how it went
+	firstBackoff    = 2 * second  // between questions that brought nothing; doubles
+	lastBackoff     = 60 * second
+)
+
+// StateVersion is the version of State that this code writes.
+const StateVersion = 1
+
+// machine is one Step at work: a private copy of the state, the time, and the commands so far.
+type machine struct {
+	s   State
+	at  int64
+	out []Command
+}
+
+// New returns the state of a plan that has not begun. Its first input is Begin.
+func New(start Start) State {
+	return State{Version: StateVersion, Start: start}
+}
+
+// Step takes one input at a time of the cloud's clock (Unix ms) and returns the next state with what is to be done.
+// It is total: any input may come in any state, any number of times. The given state is not changed.
+func Step(s State, at int64, in Input) (State, []Command) {
+	if s.Outcome != nil {
+		return s, nil // over: nothing moves after the reported outcome (law 15)
+	}
+	m := &machine{s: s.clone(), at: max(at, s.At)} // a clock that steps back stands still here
+	m.s.At = m.at
+	m.take(in)
+	if m.s.Begun {
+		m.advance()
+	}
+	m.settle(s)
+	return m.s, m.out
+}
+
+// take records what an input says. What follows from it is advance's business.
+func (m *machine) take(in Input) {
+	switch in := in.(type) {
+	case Begin:
+		m.begin()
+	case Planned:
+		m.planned(in)
+	case ContextFetched:
+		m.contextFetched(in)
+	case DeviceFound:
+		m.deviceFound(in.Route)
+	case DeviceChange:
+		m.deviceChange(in)
+	case Submitted:
+		m.submitted(in)
+	case Event:
+		m.event(in)
+	case Doubt:
+		m.doubt(in)
+	case StatusReported:
+		m.statusReported(in)
+	case CancelAnswered:
+		m.cancelAnswered(in)
+	case VerifiedResult:
+		m.verified(in)
+	case Decided:
+		m.decided(in)
+	case Answer:
+		m.answered(in)
+	case CancelRequest:
+		m.cancelRequested(in)
+	case Amend:
+		m.amend(in)
+	case Pause:
+		m.pause(in)
+	case Resume:
+		m.resume(in)
+	case DeadlinePassed:
+		// Time passes with every input; this one brings nothing else.
+	}
+}
+
+// advance does what is due: first what time ends, then what is in flight, then decisions, the next step, the close.
+func (m *machine) advance() {
+	m.expire()
+	m.tend()
+	m.decide()
+	m.planNext()
+	m.schedule()
+	m.decide() // a binding may have failed just now
+	m.windDown()
+	m.reachDevice()
+}
+
+func (m *machine) do(c Command) { m.out = append(m.out, c) }
+
+// stopping reports whether the plan is on its way to a close.
+func (m *machine) stopping() bool { return m.s.Cancel != nil || m.s.Ending != nil }
+
+func (m *machine) begin() {
+	if m.s.Begun {
+		return
+	}
+	s := &m.s
+	s.Begun = true
+	s.Deadline = s.Start.AskedAt + orDefault(s.Start.DeadlineMs, defaultDeadline)
+	s.StartBy = s.Start.AskedAt + orDefault(s.Start.StartByMs, defaultStartBy)
+	switch {
+	case s.Start.Document != nil && s.Start.Slice != nil:
+		m.adopt(*s.Start.Document, *s.Start.Slice)
+	case s.Start.Utterance == nil:
+		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "the plan's input has neither a document with its catalog slice nor an utterance"})
+	default:
+		s.Planner.Context = s.Start.Utterance.DeviceContext
+	}
+}
+
+func orDefault(v, d int64) int64 {
+	if v > 0 {
+		return v
+	}
+	return d
+}

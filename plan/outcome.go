@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"errand/catalog"
+)
+
+// finish closes the plan: what never ran is marked so, the outcome is drawn up, the person is told.
+func (m *machine) finish() {
+	s := &m.s
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		if op := st.op(); st.Closed == "" && (op == nil || op.Phase == OpUnsent) {
+			st.Closed = StepSkipped
+			if s.Cancel != nil {
+				st.Closed = StepCancelled
+			}
+		}
+		st.Phase = st.derivePhase(false)
+	}
+	outcome := m.outcome()
+	s.Outcome = &outcome
+	if s.Device.Awaiting {
+		s.Device.Awaiting = false
+		m.do(StopAwaiting{})
+	}
+	m.do(Say{Route: s.Device.Route, DeviceID: s.Start.DeviceID, Text: outcome.TTSResponse, Locale: s.Start.Locale})
+	m.do(Finish{Outcome: outcome})
+}
+
+func (m *machine) outcome() Outcome {
+	s := &m.s
+	o := Outcome{PlanID: s.Start.PlanID, LLMCalls: s.LLMCalls, Cancel: s.Cancel, Revision: s.Revision,
+		StartedAt: s.Start.AskedAt, EndedAt: m.at, Steps: []StepOutcome{}}
+	unknown := false
+	for i := range s.Steps {
+		step := s.stepOutcome(i)
+		unknown = unknown || step.Phase == StepUnknown
+		if step.Receipt != nil && step.Receipt.Verdict == Verified {
+			o.Verified++
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	if s.Ending != nil {
+		o.State, o.Reason = s.Ending.As, s.Ending.Report
+	}
+	if s.Cancel != nil {
+		o.State = Cancelled
+	}
+	if unknown {
+		o.State = Unresolved
+		if o.Reason == nil {
+			o.Reason = &Report{Code: "OPERATION_UNRESOLVED"}
+		}
+	}
+	o.TTSResponse = s.tell(o)
+	return o
+}
+
+// stepOutcome tells how a step ended. An operation that is not dead at the close is unknown: nothing vanishes (law 19).
+func (s *State) stepOutcome(i int) StepOutcome {
+	st := &s.Steps[i]
+	out := StepOutcome{ID: st.ID, Phase: st.Phase, Result: st.Result, Receipt: st.Receipt, Reason: st.Reason}
+	op := st.op()
+	if op == nil || op.Sends == 0 {
+		return out
+	}
+	out.OperationID, out.TaskMethod = op.ID, s.capability(i).TaskMethod
+	if op.Terminal != nil {
+		out.EventName = string(op.Terminal.Name)
+	}
+	if st.Closed == "" && !op.Phase.Dead() {
+		out.Phase = StepUnknown
+	}
+	return out
+}
+
+// tell composes what the person hears. It follows from the outcome and from nothing else (law 20).
+func (s *State) tell(o Outcome) string {
+	if s.Slice == nil {
+		return orText(s.Planner.Sentence, s.sentence(string(o.State), nil))
+	}
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	switch o.State {
+	case Cancelled:
+		add(s.sentence("cancelled", nil))
+	case Unresolved:
+		add(s.sentence("unresolved", nil))
+	}
+	for i, step := range o.Steps {
+		add(s.stepSentence(i, step))
+	}
+	if o.State == Failed && o.Reason != nil {
+		add(s.Slice.Reason(o.Reason.Code).Say.In(s.Start.Locale))
+	}
+	if len(parts) == 0 {
+		add(s.sentence(sentenceOf(o.State), nil))
+	}
+	return strings.Join(parts, " ")
+}
+
+func sentenceOf(p Phase) string {
+	if p == Completed || p == Returned {
+		return "done"
+	}
+	return string(p)
+}
+
+func (s *State) stepSentence(i int, step StepOutcome) string {
+	c := s.capability(i)
+	key := ""
+	switch {
+	case step.Phase == StepCompleted && c.Verify != "" && step.Receipt != nil && step.Receipt.Verdict == Unverified:
+		key = "unverified"
+	case step.Phase == StepCompleted:
+		key = "done"
+	case step.Phase == StepFailed:
+		key = "failed"
+	default:
+		return ""
+	}
+	values := spoken(s.Steps[i].Arguments, step.Result)
+	if s.Steps[i].Arguments == nil {
+		values = spoken(s.Document.Steps[i].Action.Arguments, nil)
+	}
+	return catalog.Render(c.Say[key].In(s.Start.Locale), values)
+}
+
+// spoken turns slots and listed result fields into text for a sentence.
+func spoken(maps ...map[string]any) map[string]string {
+	values := make(map[string]string)
+	for _, m := range maps {
+		for _, k := range sortedKeys(m) {
+			switch v := m[k].(type) {
+			case string:
+				values[k] = v
+			case float64, bool:
+				values[k] = fmt.Sprint(v)
+			}
+		}
+	}
+	return values
+}
+
+// sentence renders one of the catalog's sentences; before a plan there is no catalog and nothing is said.
+func (s *State) sentence(key string, values map[string]string) string {
+	if s.Slice == nil {
+		return ""
+	}
+	return catalog.Render(s.Slice.Sentences[key].In(s.Start.Locale), values)
+}

@@ -1,0 +1,174 @@
+package plan
+
+// schedule starts the first ready step in plan order, when nothing is in flight and nothing holds it (laws 1 and 2).
+func (m *machine) schedule() {
+	s := &m.s
+	if s.Document == nil || m.stopping() || s.Boundary != nil || s.Question != nil {
+		return
+	}
+	if i := s.current(); i >= 0 {
+		m.send(i)
+		return
+	}
+	next, all := -1, true
+	for i := range s.Steps {
+		if s.Steps[i].done() {
+			continue
+		}
+		all = false
+		if next < 0 && s.Steps[i].op() == nil && s.ready(i) {
+			next = i
+		}
+	}
+	switch {
+	case all:
+		m.end(Completed, nil)
+	case next >= 0 && len(s.Pauses) == 0:
+		m.openGeneration(next)
+		m.send(next)
+	}
+}
+
+// openGeneration makes the next operation of a step. The one before it must be dead (law 11).
+func (m *machine) openGeneration(i int) {
+	st := &m.s.Steps[i]
+	if op := st.op(); op != nil && !op.Phase.Dead() {
+		return
+	}
+	generation := len(st.Ops) + 1
+	id := OperationID{Plan: m.s.Start.PlanID, Step: st.ID, Generation: generation}
+	st.Ops = append(st.Ops, Operation{ID: id.String(), Generation: generation, Phase: OpUnsent})
+	st.Reason, st.Result = nil, nil
+}
+
+// send submits the operation of a step that waits to be sent, if there is a route and its time has not passed.
+func (m *machine) send(i int) {
+	s, st := &m.s, &m.s.Steps[i]
+	op := st.op()
+	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 {
+		return
+	}
+	first := !m.moved()
+	if first && m.at >= s.StartBy {
+		m.end(Failed, &Report{Code: "START_TOO_LATE", Detail: "the first step was not started in time: the wish is too old to move a robot"})
+		return
+	}
+	if !m.bind(i) || s.Device.Route == nil {
+		return
+	}
+	spec, c, route := s.Document.Steps[i], s.capability(i), *s.Device.Route
+	ttl := c.Timeouts.QueueMs
+	if first {
+		ttl = min(ttl, s.StartBy-m.at)
+	}
+	op.Phase, op.Sending, op.Lost, op.Why = OpSent, true, false, ""
+	op.Sends++
+	op.StoreID, op.RetentionMs, op.SentAt = route.StoreID, route.RetentionMs, m.at
+	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, OperationID: op.ID, PlanID: s.Start.PlanID,
+		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
+		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
+		Arguments: st.Arguments, TimeoutMs: c.Timeouts.RunMs, TTLMs: ttl, Again: op.Sends > 1,
+		Preconditions: c.Preconditions})
+}
+
+// moved reports whether the device ever took an operation of this plan.
+func (m *machine) moved() bool {
+	for i := range m.s.Steps {
+		for _, op := range m.s.Steps[i].Ops {
+			if op.Phase.rank() > 0 && op.Phase != OpRefused {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bind fills a step's arguments once: the document's own, and those bound from results (law 3).
+// A binding that fails submits nothing: the operation is withdrawn and a decision is due.
+func (m *machine) bind(i int) bool {
+	st := &m.s.Steps[i]
+	if st.Arguments != nil {
+		return true // frozen: a resend carries the same
+	}
+	arguments, report := m.s.bindArguments(i)
+	if report != nil {
+		st.Ops = st.Ops[:len(st.Ops)-1]
+		st.Reason = report
+		m.raise(i, "", *report)
+		return false
+	}
+	st.Arguments, st.Bound = arguments, m.s.Document.Steps[i].InputFrom
+	for _, slot := range sortedKeys(st.Bound) {
+		m.log(Entry{Kind: "bind", Step: st.ID, From: st.Bound[slot], To: slot, Text: shortJSON(arguments[slot])})
+	}
+	return true
+}
+
+func (m *machine) submitted(in Submitted) {
+	i, op := m.s.find(in.OperationID)
+	if op == nil {
+		return
+	}
+	op.Sending = false
+	if op.TaskID == "" {
+		op.TaskID = in.TaskID
+	}
+	if op.Pre == "" {
+		op.Pre = in.PreStateRevision
+	}
+	if op.Phase.Dead() {
+		return // its result came before this answer (law 8)
+	}
+	switch in.Delivery {
+	case DeliveryAccepted:
+		m.accepted(i, op, in)
+	case DeliveryRefused:
+		m.refused(i, op, in)
+	case DeliveryUndelivered:
+		if op.Phase == OpSent {
+			op.Phase, op.Why = OpUnsent, "not delivered: "+in.Detail
+		}
+		m.refute(in.ConnectionEpoch)
+	default:
+		if op.Phase == OpSent {
+			m.lose(op, "no acknowledgement: "+in.Detail)
+		}
+	}
+}
+
+func (m *machine) accepted(i int, op *Operation, in Submitted) {
+	m.contact(op)
+	if in.StoreID != "" {
+		op.StoreID = in.StoreID
+	}
+	if in.Terminal != nil {
+		m.apply(i, op, *in.Terminal)
+		return
+	}
+	if op.Phase.rank() < OpAccepted.rank() {
+		op.Phase = OpAccepted
+	}
+	op.CheckAt = m.overdueAt(i, op)
+}
+
+func (m *machine) refused(i int, op *Operation, in Submitted) {
+	if op.Phase.rank() > 0 {
+		m.lose(op, "refused, after the device had taken it")
+		return
+	}
+	op.Phase, op.Lost = OpRefused, false
+	report := Report{Code: "UNKNOWN", Detail: in.Detail}
+	if in.Report != nil {
+		report = *in.Report
+	}
+	m.failed(i, op, report)
+}
+
+// overdueAt is when an operation should have ended by itself: then the device is asked (design §6 Timeouts).
+func (m *machine) overdueAt(i int, op *Operation) int64 {
+	t := m.s.capability(i).Timeouts
+	if op.Phase.rank() >= OpRunning.rank() {
+		return m.at + t.RunMs + slack
+	}
+	return m.at + t.QueueMs + t.RunMs + slack
+}

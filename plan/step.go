@@ -1,0 +1,103 @@
+package plan
+
+import "errand/catalog"
+
+// op returns the live operation of a step: that of the highest generation; nil before there is one.
+func (st *StepState) op() *Operation {
+	if len(st.Ops) == 0 {
+		return nil
+	}
+	return &st.Ops[len(st.Ops)-1]
+}
+
+// derivePhase says where a step stands. It is the only place that turns operations into a step's phase.
+func (st *StepState) derivePhase(ready bool) StepPhase {
+	op := st.op()
+	switch {
+	case st.Closed != "":
+		return st.Closed
+	case op == nil && ready:
+		return StepReady
+	case op == nil:
+		return StepPending
+	case op.Phase == OpCompleted && st.VerifyBy > 0:
+		return StepVerifying
+	case !op.Phase.Dead() && op.Lost:
+		return StepUnknown
+	}
+	switch op.Phase {
+	case OpSent:
+		return StepSubmitting
+	case OpAccepted:
+		return StepAccepted
+	case OpRunning:
+		return StepRunning
+	case OpBlocked:
+		return StepBlocked
+	case OpCompleted:
+		return StepCompleted
+	case OpCancelled:
+		return StepCancelled
+	case OpFailed, OpTimedOut, OpRefused:
+		return StepFailed
+	}
+	return StepReady // unsent
+}
+
+// done reports whether the step is completed, verdict included: only then do its dependants run (laws 1 and 5).
+func (st *StepState) done() bool { return st.derivePhase(false) == StepCompleted }
+
+// inFlight reports whether the step has an operation that is not dead, or waits for its verdict.
+func (st *StepState) inFlight() bool {
+	op := st.op()
+	return op != nil && st.Closed == "" && (!op.Phase.Dead() || st.VerifyBy > 0)
+}
+
+// current returns the index of the one step in flight, or -1 (law 2).
+func (s *State) current() int {
+	for i := range s.Steps {
+		if s.Steps[i].inFlight() {
+			return i
+		}
+	}
+	return -1
+}
+
+// ready reports whether every step in depends_on is completed (law 1).
+func (s *State) ready(i int) bool {
+	for _, id := range s.Document.Steps[i].DependsOn {
+		j := s.index(id)
+		if j < 0 || !s.Steps[j].done() {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) index(stepID string) int {
+	for i := range s.Steps {
+		if s.Steps[i].ID == stepID {
+			return i
+		}
+	}
+	return -1
+}
+
+// find returns the step and the operation of an operation id, of any generation; -1 and nil if it is not this plan's.
+func (s *State) find(operationID string) (int, *Operation) {
+	id, err := ParseOperationID(operationID)
+	if err != nil || id.Plan != s.Start.PlanID {
+		return -1, nil
+	}
+	i := s.index(id.Step)
+	if i < 0 || id.Generation > len(s.Steps[i].Ops) {
+		return -1, nil
+	}
+	return i, &s.Steps[i].Ops[id.Generation-1]
+}
+
+// capability returns the capability of a step. Validation made sure that it is in the slice.
+func (s *State) capability(i int) *catalog.Capability {
+	c, _ := s.Slice.Capability(s.Document.Steps[i].Action.CapabilityID)
+	return c
+}

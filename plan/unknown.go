@@ -1,0 +1,105 @@
+package plan
+
+// lose records that we no longer know how an operation stands. The device is asked before anything else (law 9).
+func (m *machine) lose(op *Operation, why string) {
+	if !op.Lost {
+		op.Lost, op.Why, op.Asks = true, why, 0
+	}
+	op.CheckAt = m.at
+}
+
+// contact records that the device spoke about an operation.
+func (m *machine) contact(op *Operation) { op.Lost, op.Why, op.Asks = false, "", 0 }
+
+// tend looks after what is in flight: what is overdue is lost, what is lost is asked about, what completed is verified.
+func (m *machine) tend() {
+	s := &m.s
+	i := s.current()
+	if i < 0 {
+		return
+	}
+	st, op := &s.Steps[i], s.Steps[i].op()
+	if op.Phase.Dead() {
+		m.tendVerification(st, op)
+		return
+	}
+	if op.Phase == OpUnsent || op.Sending || op.Asking || op.CheckAt == 0 || m.at < op.CheckAt {
+		return
+	}
+	if !op.Lost {
+		m.lose(op, "overdue: no terminal event came in its time")
+	}
+	if s.Device.Route == nil {
+		return // reachDevice looks for it
+	}
+	op.Asking = true
+	op.Asks++
+	m.do(QueryStatus{Route: *s.Device.Route, DeviceID: s.Start.DeviceID, OperationID: op.ID, TaskID: op.TaskID})
+}
+
+func (m *machine) statusReported(in StatusReported) {
+	i, op := m.s.find(in.OperationID)
+	if op == nil {
+		return
+	}
+	op.Asking = false
+	if op.Phase.Dead() {
+		return
+	}
+	switch in.Finding {
+	case StatusFound:
+		m.statusFound(i, op, in)
+	case StatusNotFound:
+		m.statusNotFound(op, in)
+	case StatusUnreachable:
+		m.refute(in.ConnectionEpoch)
+		op.CheckAt = m.at // ask as soon as there is a route again
+	default:
+		op.CheckAt = m.at + lastBackoff
+	}
+}
+
+// statusFound ranks an answer like an event at (epoch, as_of_seq). A stored terminal comes with its result.
+func (m *machine) statusFound(i int, op *Operation, in StatusReported) {
+	if op.TaskID == "" {
+		op.TaskID = in.TaskID
+	}
+	if in.Terminal != nil {
+		m.apply(i, op, *in.Terminal)
+		return
+	}
+	if in.Status.rank() == 0 || in.Status.Dead() {
+		op.CheckAt = m.at + backoff(op.Asks) // over, it says, but not how: keep asking
+		return
+	}
+	m.contact(op)
+	if in.Status.rank() > op.Phase.rank() || (in.Status.rank() == op.Phase.rank() && op.later(in.Epoch, in.AsOfSeq)) {
+		op.Phase, op.Epoch, op.Seq = in.Status, in.Epoch, in.AsOfSeq
+	}
+	op.CheckAt = m.at + recheck
+	if m.stopping() {
+		op.CheckAt = m.at + afterCancel
+	}
+}
+
+// statusNotFound means "never ran" only from the store that the operation was sent to, within its retention
+// (design §6 Resubmit). Then the same id may be sent again; otherwise it stays unknown.
+func (m *machine) statusNotFound(op *Operation, in StatusReported) {
+	sameStore := op.StoreID != "" && in.StoreID == op.StoreID
+	remembered := op.RetentionMs == 0 || m.at-op.SentAt < op.RetentionMs
+	if sameStore && remembered && op.Phase == OpSent {
+		op.Phase, op.Lost, op.Why = OpUnsent, false, "never arrived: to be sent again"
+		return
+	}
+	op.Lost = true
+	op.Why = "the device does not know it, and cannot know whether it ran"
+	op.CheckAt = m.at + backoff(op.Asks)
+}
+
+func backoff(asks int) int64 {
+	wait := firstBackoff
+	for i := 1; i < asks && wait < lastBackoff; i++ {
+		wait *= 2
+	}
+	return min(wait, lastBackoff)
+}

@@ -1,0 +1,68 @@
+package plan
+
+import "errand/catalog"
+
+// startVerification asks for an independent look at what a completed operation left behind (design §6 Verification).
+func (m *machine) startVerification(i int, op *Operation) {
+	if m.s.capability(i).Verify == "" {
+		m.close(i, op, VerifiedResult{Verdict: Unverified})
+		return
+	}
+	m.s.Steps[i].VerifyBy = m.at + verifyFor
+	m.tendVerification(&m.s.Steps[i], op)
+}
+
+func (m *machine) tendVerification(st *StepState, op *Operation) {
+	s := &m.s
+	if st.VerifyBy == 0 || st.Verifying || s.Device.Route == nil {
+		return
+	}
+	c := s.capability(s.index(st.ID))
+	st.Verifying = true
+	m.do(Verify{Route: *s.Device.Route, DeviceID: s.Start.DeviceID, OperationID: op.ID, Capability: c.ID,
+		Expression: c.Verify, Arguments: st.Arguments, Result: st.Result,
+		CompletedAt: op.Terminal.Timestamp, Epoch: op.Terminal.Epoch})
+}
+
+func (m *machine) verified(in VerifiedResult) {
+	i, op := m.s.find(in.OperationID)
+	if op == nil || op.Generation != len(m.s.Steps[i].Ops) || m.s.Steps[i].VerifyBy == 0 {
+		return
+	}
+	m.close(i, op, in)
+}
+
+// close gives a completed operation its receipt, and the step its end: completed, asked about, or contradicted.
+func (m *machine) close(i int, op *Operation, v VerifiedResult) {
+	st, c := &m.s.Steps[i], m.s.capability(i)
+	st.VerifyBy, st.Verifying = 0, false
+	st.Receipt = &Receipt{
+		OperationID: op.ID, LogicalAction: c.ID + "." + m.s.Document.Steps[i].Action.OperationID,
+		TargetRef: targetRef(c, st.Arguments), PreStateRevision: op.Pre,
+		EffectCount: op.Terminal.EffectCount, ExecutorRevision: op.Terminal.ExecutorRevision,
+		ObservedPostState: v.Observed, VerifiedBy: v.VerifiedBy, Verdict: v.Verdict,
+	}
+	switch {
+	case v.Verdict == Contradicted:
+		st.Closed = StepFailed
+		report := Report{Code: "VERIFY_CONTRADICTED", RequiresDecision: true, Detail: v.Detail}
+		st.Reason = &report
+		if !m.stopping() {
+			m.raise(i, op.ID, report)
+		}
+	case v.Verdict == Unverified && c.Verify != "" && c.Impact != catalog.ReadOnly && c.Impact != catalog.Reversible:
+		if !m.stopping() {
+			m.ask(Question{Kind: "proceed_unverified", StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_unverified")
+		}
+	}
+}
+
+// targetRef names what was acted on: the first grounded slot that has a text.
+func targetRef(c *catalog.Capability, arguments map[string]any) string {
+	for _, slot := range c.Slots {
+		if text, ok := arguments[slot.Name].(string); ok && slot.Grounding != "" {
+			return slot.Grounding + ":" + text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"errand/plan"
+)
+
+// call is one activity that is out: every one comes back as exactly one input.
+type call struct {
+	future workflow.Future
+	input  func(workflow.Future) plan.Input
+	say    bool // the run's end waits for it, briefly
+}
+
+func (r *planRun) answered() bool {
+	for _, c := range r.calls {
+		if c.future.IsReady() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *planRun) saying() bool {
+	for _, c := range r.calls {
+		if c.say && !c.future.IsReady() {
+			return true
+		}
+	}
+	return false
+}
+
+// takeAnswer takes the oldest call that has come back.
+func (r *planRun) takeAnswer() (plan.Input, bool) {
+	for i, c := range r.calls {
+		if c.future.IsReady() {
+			r.calls = append(r.calls[:i:i], r.calls[i+1:]...)
+			return c.input(c.future), true
+		}
+	}
+	return nil, false
+}
+
+// Times of activities. Only the machine retries what moves a device (design §6 Submitting).
+const (
+	// delivery is how long a gateway's queue may hold a call: past it the route is wrong, and surely nothing was sent.
+	delivery = 5 * time.Second
+	// submitTime bounds a submit; past it nobody knows whether the device has it.
+	submitTime  = 10 * time.Second
+	askTime     = 10 * time.Second
+	verifyTime  = 15 * time.Second
+	sayTime     = 3 * time.Second
+	planTime    = 30 * time.Second
+	awaitBeat   = 15 * time.Second
+	awaitBounds = 30 * 24 * time.Hour
+)
+
+// device calls an activity on the queue of the gateway that holds the socket, once.
+func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, arg any) workflow.Future {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		TaskQueue: route.TaskQueue, ScheduleToStartTimeout: delivery, StartToCloseTimeout: limit,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: summary,
+		DisableEagerExecution: true,
+	})
+	return workflow.ExecuteActivity(ctx, name, arg)
+}
+
+func (r *planRun) out(f workflow.Future, input func(workflow.Future) plan.Input) {
+	r.calls = append(r.calls, &call{future: f, input: input})
+}
+
+// carryOut does what the machine commands.
+func (r *planRun) carryOut(c plan.Command) {
+	switch c := c.(type) {
+	case plan.MakePlan:
+		r.makePlan(c)
+	case plan.AwaitDevice:
+		r.awaitDevice(c)
+	case plan.StopAwaiting:
+		r.stopAwaiting()
+	case plan.Submit:
+		r.submit(c)
+	case plan.CancelTask:
+		r.cancelTask(c)
+	case plan.QueryStatus:
+		r.queryStatus(c)
+	case plan.FetchContext:
+		r.fetchContext(c)
+	case plan.Verify:
+		r.verify(c)
+	case plan.Ask:
+		r.ask(c)
+	case plan.Say:
+		r.sayOnce(c)
+	case plan.SetDeadline:
+		r.setDeadline(c.At)
+	case plan.Decide:
+		// No decider is offered yet: an empty decision takes the reason table's default.
+		r.inbox = append(r.inbox, plan.Decided{})
+	case plan.WithdrawQuestion:
+		// The device lets a question go when it expires; an answer to it finds no question open.
+	case plan.Finish:
+		r.outcome = &c.Outcome
+	}
+}

@@ -1,0 +1,134 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"errand/plan"
+)
+
+func (r *planRun) makePlan(c plan.MakePlan) {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		StartToCloseTimeout: planTime, ScheduleToCloseTimeout: 4 * planTime, Summary: "make a plan of the utterance",
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+	r.out(workflow.ExecuteActivity(ctx, plan.ActivityPlan, c), func(f workflow.Future) plan.Input {
+		var in plan.Planned
+		if err := f.Get(r.live, &in); err != nil {
+			return plan.Planned{Report: &plan.Report{Code: "PLANNER_FAILED", Detail: err.Error()}}
+		}
+		return in
+	})
+}
+
+// awaitDevice asks any gateway for a route, for as long as it takes; the machine's deadline bounds it.
+func (r *planRun) awaitDevice(c plan.AwaitDevice) {
+	r.stopAwaiting()
+	ctx, cancel := workflow.WithCancel(r.live)
+	r.await = cancel
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: plan.GatewaysTaskQueue, StartToCloseTimeout: awaitBounds, HeartbeatTimeout: awaitBeat,
+		Summary: "find the device", WaitForCancellation: false,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 1e9, BackoffCoefficient: 1.5, MaximumInterval: 10e9},
+	})
+	r.out(workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c), func(f workflow.Future) plan.Input {
+		var in plan.DeviceFound
+		if err := f.Get(r.live, &in); err != nil {
+			return nil // withdrawn
+		}
+		return in
+	})
+}
+
+func (r *planRun) stopAwaiting() {
+	if r.await != nil {
+		r.await()
+		r.await = nil
+	}
+}
+
+// submit is carried out on a context of its own: cancelling the workflow must not hide whether a command went out.
+func (r *planRun) submit(c plan.Submit) {
+	summary := fmt.Sprintf("%s: %s", c.StepID, c.TaskMethod)
+	r.out(r.device(c.Route, plan.ActivitySubmit, summary, submitTime, c), func(f workflow.Future) plan.Input {
+		var in plan.Submitted
+		if err := f.Get(r.live, &in); err != nil {
+			in = plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown, Detail: err.Error()}
+			if neverStarted(err) {
+				in.Delivery = plan.DeliveryUndelivered
+			}
+		}
+		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		return in
+	})
+}
+
+// neverStarted reports whether an activity surely was not begun: nobody took it off its queue in time.
+func neverStarted(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+}
+
+func (r *planRun) cancelTask(c plan.CancelTask) {
+	r.out(r.device(c.Route, plan.ActivityCancelTask, "stop "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
+		var in plan.CancelAnswered
+		if err := f.Get(r.live, &in); err != nil {
+			in = plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, Detail: err.Error()}
+		}
+		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		return in
+	})
+}
+
+func (r *planRun) queryStatus(c plan.QueryStatus) {
+	r.out(r.device(c.Route, plan.ActivityStatus, "ask about "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
+		var in plan.StatusReported
+		if err := f.Get(r.live, &in); err != nil {
+			in = plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnreachable, Detail: err.Error()}
+		}
+		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		return in
+	})
+}
+
+func (r *planRun) fetchContext(c plan.FetchContext) {
+	r.out(r.device(c.Route, plan.ActivityContext, "read the device's context", askTime, c), func(f workflow.Future) plan.Input {
+		var in plan.ContextFetched
+		if err := f.Get(r.live, &in); err != nil {
+			in = plan.ContextFetched{Detail: err.Error()}
+		}
+		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		return in
+	})
+}
+
+func (r *planRun) verify(c plan.Verify) {
+	r.out(r.device(c.Route, plan.ActivityVerify, "verify "+c.OperationID, verifyTime, c), func(f workflow.Future) plan.Input {
+		var in plan.VerifiedResult
+		if err := f.Get(r.live, &in); err != nil {
+			return plan.VerifiedResult{OperationID: c.OperationID, Verdict: plan.Unverified, Detail: err.Error()}
+		}
+		return in
+	})
+}
+
+// ask and sayOnce reach the person through the device; a failure is on record in the history and changes nothing.
+func (r *planRun) ask(c plan.Ask) {
+	if c.Route != nil {
+		r.out(r.device(*c.Route, plan.ActivityAsk, "ask: "+c.Question.Kind, askTime, c), nothing)
+	}
+}
+
+func (r *planRun) sayOnce(c plan.Say) {
+	if c.Route == nil || c.Text == "" {
+		return
+	}
+	f := r.device(*c.Route, plan.ActivitySay, "tell the person", sayTime, c)
+	r.calls = append(r.calls, &call{future: f, input: nothing, say: true})
+}
+
+func nothing(workflow.Future) plan.Input { return nil }

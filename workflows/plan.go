@@ -1,0 +1,185 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"errand/plan"
+)
+
+// ErrorTypePlan is the type of the application error that closes a failed or unresolved plan; its detail is the outcome.
+const ErrorTypePlan = "PlanFailed"
+
+// Register makes the workflows known to a worker.
+func Register(w worker.WorkflowRegistry) {
+	w.RegisterWorkflowWithOptions(PlanWorkflow, workflow.RegisterOptions{Name: plan.WorkflowType})
+}
+
+// PlanWorkflow carries out one plan. Its id is the plan's id.
+//
+// It closes as Completed with the outcome as its result (completed, returned), as Failed with the outcome as the error's
+// detail (failed, unresolved), or as Canceled with the outcome as the error's detail, when a cancel was latched.
+func PlanWorkflow(ctx workflow.Context, start plan.Start) (plan.Outcome, error) {
+	r := newPlanRun(ctx, start)
+	if err := r.handlers(); err != nil {
+		return plan.Outcome{}, fmt.Errorf("set up the handlers of plan %s: %w", start.PlanID, err)
+	}
+	r.step(plan.Begin{})
+	for r.outcome == nil {
+		if err := r.wait(); err != nil {
+			return plan.Outcome{}, fmt.Errorf("wait in plan %s: %w", start.PlanID, err)
+		}
+		r.drain()
+	}
+	return r.close()
+}
+
+// planRun is one run of a plan: the machine's state and what is out in the world for it.
+type planRun struct {
+	// root is cancelled by Temporal; live is not, so that a stop can be carried out (law 15).
+	root, live workflow.Context
+	signals    workflow.ReceiveChannel
+
+	state   plan.State
+	latched bool         // root's cancellation was handed to the machine
+	calls   []*call      // activities out, oldest first
+	inbox   []plan.Input // from update handlers
+	taken   int          // how many of the inbox the machine took
+	timer   *wakeTimer
+	await   workflow.CancelFunc // of the AwaitDevice that is out
+	shown   shown
+	outcome *plan.Outcome
+}
+
+func newPlanRun(ctx workflow.Context, start plan.Start) *planRun {
+	live, _ := workflow.NewDisconnectedContext(ctx)
+	return &planRun{root: ctx, live: live, state: plan.New(start), signals: workflow.GetSignalChannel(ctx, plan.SignalName)}
+}
+
+// wait is the one place where a plan waits. It lists what can wake it.
+func (r *planRun) wait() error {
+	return workflow.Await(r.live, func() bool {
+		return r.signals.Len() > 0 ||
+			r.answered() ||
+			len(r.inbox) > 0 ||
+			(r.root.Err() != nil && !r.latched) ||
+			r.timer.due()
+	})
+}
+
+// drain hands everything that is ready to the machine, in the fixed order.
+func (r *planRun) drain() {
+	for r.outcome == nil {
+		input, ok := r.next()
+		if !ok {
+			return
+		}
+		if input != nil {
+			r.step(input)
+		}
+	}
+}
+
+// next takes the next thing that is ready; ok is false when there is none.
+// A nil input with ok true means that something was consumed that says nothing.
+func (r *planRun) next() (input plan.Input, ok bool) {
+	var signal plan.Signal
+	if r.signals.ReceiveAsync(&signal) {
+		return inputOf(signal), true
+	}
+	if input, ok := r.takeAnswer(); ok {
+		return input, true
+	}
+	if len(r.inbox) > 0 {
+		input, r.inbox = r.inbox[0], r.inbox[1:]
+		r.taken++
+		return input, true
+	}
+	if r.root.Err() != nil && !r.latched {
+		r.latched = true
+		return plan.CancelRequest{By: "temporal", Why: "cancelled in Temporal", Source: "temporal"}, true
+	}
+	if r.timer.due() {
+		r.timer = nil
+		return plan.DeadlinePassed{}, true
+	}
+	return nil, false
+}
+
+// inputOf opens the envelope of the one signal.
+func inputOf(s plan.Signal) plan.Input {
+	switch {
+	case s.Event != nil:
+		return *s.Event
+	case s.Device != nil:
+		return *s.Device
+	case s.Doubt != nil:
+		return *s.Doubt
+	case s.Answer != nil:
+		return *s.Answer
+	}
+	return nil
+}
+
+// step lets the machine take one input and carries out what it commands.
+func (r *planRun) step(in plan.Input) {
+	var commands []plan.Command
+	r.state, commands = plan.Step(r.state, r.now(), in)
+	for _, c := range commands {
+		r.carryOut(c)
+	}
+	r.show()
+}
+
+func (r *planRun) now() int64 { return workflow.Now(r.root).UnixMilli() }
+
+// close ends the run. Nothing blocks between the last drain and the return but the wait for handlers; what came
+// in the meantime is drained for the record (temporal: a signal pending at the return vanishes).
+func (r *planRun) close() (plan.Outcome, error) {
+	if err := workflow.Await(r.live, func() bool { return workflow.AllHandlersFinished(r.root) && !r.saying() }); err != nil {
+		return plan.Outcome{}, fmt.Errorf("wait for handlers: %w", err)
+	}
+	var signal plan.Signal
+	for r.signals.ReceiveAsync(&signal) {
+		workflow.GetLogger(r.root).Info("signal after the outcome", "plan", r.outcome.PlanID)
+	}
+	o := *r.outcome
+	switch {
+	case o.Cancel != nil:
+		return o, temporal.NewCanceledError(o)
+	case o.State == plan.Failed || o.State == plan.Unresolved:
+		message := string(o.State)
+		if o.Reason != nil {
+			message += ": " + o.Reason.Code
+		}
+		return o, temporal.NewNonRetryableApplicationError(message, ErrorTypePlan, nil, o)
+	}
+	return o, nil
+}
+
+// wakeTimer is the plan's one timer. It is set anew only for an earlier time: a later one is asked for when it fires,
+// which saves two events a step (reference: what a step costs).
+type wakeTimer struct {
+	at     int64
+	future workflow.Future
+	cancel workflow.CancelFunc
+}
+
+func (t *wakeTimer) due() bool { return t != nil && t.future.IsReady() }
+
+func (r *planRun) setDeadline(at int64) {
+	if r.timer != nil && r.timer.at <= at {
+		return
+	}
+	if r.timer != nil {
+		r.timer.cancel()
+	}
+	ctx, cancel := workflow.WithCancel(r.live)
+	wait := time.Duration(max(at-r.now(), 0)) * time.Millisecond
+	r.timer = &wakeTimer{at: at, cancel: cancel,
+		future: workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: "next deadline of the plan"})}
+}
