@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"go.temporal.io/server/common/log"
 	"go.uber.org/zap"
@@ -49,8 +48,9 @@ func zapLevel(level string) zapcore.Level {
 // fatalHook cleans up where zap would only end the process.
 type fatalHook func()
 
-// OnWrite is called after the fatal entry has been written.
-func (hook fatalHook) OnWrite(*zapcore.CheckedEntry, []zapcore.Field) {
+// OnWrite is called after the fatal entry has been written. It ends the process with
+// exit code 1.
+func (hook fatalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	hook()
-	os.Exit(exitFailed)
+	zapcore.WriteThenFatal.OnWrite(entry, fields)
 }

@@ -48,18 +48,24 @@ func choosePorts(ctx context.Context, opts options) (ports, error) {
 		ui := reservation{use: "the web UI", flag: "--ui-port", port: &chosen.UI}
 		wanted = append([]reservation{wanted[0], ui}, wanted[1:]...)
 	}
+	var held []net.Listener
+	defer func() {
+		for _, listener := range held {
+			_ = listener.Close() // nobody has connected
+		}
+	}()
 	for _, w := range wanted {
-		held, err := hold(ctx, opts.IP, w)
+		listener, err := hold(ctx, opts.IP, w)
 		if err != nil {
 			return ports{}, err
 		}
-		defer held()
+		held = append(held, listener)
 	}
 	return chosen, nil
 }
 
-// hold listens on the wanted port until the returned function is called.
-func hold(ctx context.Context, ip netip.Addr, w reservation) (letGo func(), err error) {
+// hold listens on the wanted port, and sets it if any free one was wanted.
+func hold(ctx context.Context, ip netip.Addr, w reservation) (net.Listener, error) {
 	addr := hostPort(ip, *w.port)
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", addr)
@@ -72,6 +78,8 @@ func hold(ctx context.Context, ip netip.Addr, w reservation) (letGo func(), err 
 	default:
 		return nil, fmt.Errorf("cannot listen on %s for %s: %w", addr, w.use, err)
 	}
-	*w.port = listener.Addr().(*net.TCPAddr).Port
-	return func() { _ = listener.Close() }, nil
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {
+		*w.port = tcp.Port
+	}
+	return listener, nil
 }

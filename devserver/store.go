@@ -45,10 +45,12 @@ type store struct {
 }
 
 // openStore makes sure that filename is a database this server can use, and creates it
-// if it is absent. A directory gets a file named defaultFileName. No filename at all
-// gets a temporary file rather than a database in memory: it runs the same code as a
-// kept one, and SQLite in memory has no write-ahead log, so that readers wait for the
-// writer. Being thrown away, it never waits for the disk.
+// if it is absent. A directory gets a file named defaultFileName.
+//
+// No filename at all gets a temporary file, not SQLite's database in memory: that one is
+// no faster here (the server's own work is the bound), and it is gone when the one
+// connection to it is, which has happened in servers left running for a day
+// (temporalio/temporal issue 3784). Being thrown away, the file never waits for the disk.
 func openStore(ctx context.Context, filename string) (*store, error) {
 	s, err := locateStore(filename)
 	if err != nil {
