@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"errand/catalog"
+	"errand/deviceio/registry"
+	"errand/plan"
+	"errand/starter/plans"
+)
+
+// Plans is what the API needs of plans; *plans.Client satisfies it.
+type Plans interface {
+	Start(ctx context.Context, s plan.Start) (already bool, err error)
+	AwaitPlanned(ctx context.Context, id string) (plan.View, error)
+	Find(ctx context.Context, id string) (plans.Line, error)
+	View(ctx context.Context, id string) (plan.View, error)
+	Watch(ctx context.Context, id string, since int, emit func(plans.Change) error) error
+	List(ctx context.Context, f plans.Filter) (lines []plans.Line, next string, err error)
+	Cancel(ctx context.Context, id string, r plan.CancelRequest) error
+	Answer(ctx context.Context, id string, a plan.Answer) error
+	Ping(ctx context.Context) error
+}
+
+// Registry is what the API needs of the registry; *registry.Registry satisfies it.
+type Registry interface {
+	Devices(ctx context.Context) ([]registry.Device, error)
+	Device(ctx context.Context, id string) (registry.Device, error)
+	Resolve(ctx context.Context, name string) (registry.Device, error)
+	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
+	Ping(ctx context.Context) error
+}
+
+var (
+	_ Plans    = (*plans.Client)(nil)
+	_ Registry = (*registry.Registry)(nil)
+)
+
+// Parts is what the API is made of. All but the last three must be given.
+type Parts struct {
+	Plans    Plans
+	Registry Registry
+	Catalog  *catalog.Catalog
+	Tokens   []Token
+	// UI is where Temporal's web UI is, e.g. http://127.0.0.1:8233; answers link to it. Namespace is part of the link.
+	UI        string
+	Namespace string
+	// PlanWait is how long an utterance is held for its plan before the answer is 202. Default 3 s.
+	PlanWait time.Duration
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+	// Log takes what went wrong inside. Default slog.Default().
+	Log *slog.Logger
+}
+
+// API serves the HTTP API.
+type API struct {
+	Parts
+	whole   catalog.Slice
+	huma    huma.API
+	mux     *http.ServeMux
+	metrics *metrics
+	handler http.Handler
+}
+
+var _ http.Handler = (*API)(nil)
+
+// New returns the API, or says what of the parts cannot be used.
+func New(p Parts) (*API, error) {
+	if p.PlanWait == 0 {
+		p.PlanWait = 3 * time.Second
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Log == nil {
+		p.Log = slog.Default()
+	}
+	a := &API{Parts: p, whole: p.Catalog.Whole(), mux: http.NewServeMux(), metrics: newMetrics()}
+	a.huma = humago.New(a.mux, description())
+	a.routes()
+	guarded, err := newGuard(p.Tokens, http.HandlerFunc(a.dispatch))
+	if err != nil {
+		return nil, err
+	}
+	a.handler = a.metrics.measure(a.mux, guarded)
+	return a, nil
+}
+
+// ServeHTTP serves one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// OpenAPI is the description of the API, OpenAPI 3.1.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
+
+func description() huma.Config {
+	c := huma.DefaultConfig("Errand", "1")
+	c.Info.Description = "Carries out an assistant's plans on real devices, durably."
+	c.DocsPath = ""     // its page would load scripts from elsewhere
+	c.SchemasPath = ""  // the schemas are in the document
+	c.CreateHooks = nil // no $schema links in answers
+	c.OpenAPIPath = "/openapi"
+	c.Security = []map[string][]string{{"token": {}}}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "a token of this API; `errand dev` prints one"},
+	}
+	return c
+}
+
+func (a *API) routes() {
+	a.utteranceRoutes()
+	a.planRoutes()
+	a.controlRoutes()
+	a.eventRoutes()
+	a.deviceRoutes()
+	a.catalogRoutes()
+	a.healthRoutes()
+}
+
+// dispatch serves the routes; what is no route is a problem document too.
+func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
+	handler, pattern := a.mux.Handler(r)
+	if pattern != "" {
+		a.mux.ServeHTTP(w, r)
+		return
+	}
+	var miss missed
+	handler.ServeHTTP(&miss, r)
+	if miss.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", miss.Header().Get("Allow"))
+		problem(miss.status, "method_not_allowed", r.Method+" is not possible here; possible: "+miss.Header().Get("Allow")).write(w)
+		return
+	}
+	problem(http.StatusNotFound, "not_found", "there is nothing at "+r.URL.Path+"; /openapi.json lists what there is").write(w)
+}
+
+// missed keeps the status and headers of the mux's own answer and drops its text.
+type missed struct {
+	header http.Header
+	status int
+}
+
+func (m *missed) Header() http.Header {
+	if m.header == nil {
+		m.header = http.Header{}
+	}
+	return m.header
+}
+func (m *missed) WriteHeader(status int)      { m.status = status }
+func (m *missed) Write(b []byte) (int, error) { return len(b), nil }
+
+// fail turns an error of the parts into a problem. What the caller can do nothing about is logged, not told.
+func (a *API) fail(ctx context.Context, err error) error {
+	var known *Problem
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, plans.ErrNoPlan):
+		return problem(http.StatusNotFound, "unknown_plan", err.Error()+"; GET /v1/plans lists the plans")
+	case errors.Is(err, plans.ErrOver):
+		return problem(http.StatusConflict, "plan_over", err.Error()+"; GET /v1/plans/{id} tells how it ended")
+	case errors.Is(err, plans.ErrRefused):
+		return problem(http.StatusConflict, "refused", err.Error())
+	case errors.Is(err, plans.ErrNoWorker):
+		return problem(http.StatusServiceUnavailable, "no_worker", err.Error())
+	case errors.Is(err, plans.ErrNoOutcome):
+		return problem(http.StatusConflict, "no_outcome", err.Error())
+	case errors.Is(err, plans.ErrPageToken):
+		return problem(http.StatusUnprocessableEntity, "bad_parameter", "page: "+err.Error())
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return problem(499, "gone", "the client closed the request")
+	}
+	a.Log.ErrorContext(ctx, "request failed", "error", err)
+	return problem(http.StatusServiceUnavailable, "unavailable",
+		"a part of Errand did not answer as it should; the log of `errand serve` says which. Trying again is safe: what was started once is not started twice")
+}
+
+// link is where Temporal's UI shows the plan, or "" if no UI is known.
+func (a *API) link(planID string) string {
+	if a.UI == "" {
+		return ""
+	}
+	return a.UI + "/namespaces/" + a.Namespace + "/workflows/" + planID
+}

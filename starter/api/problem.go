@@ -1,0 +1,106 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"errand/internal/border"
+)
+
+// Problem is an RFC 9457 problem document: what every error of the API looks like.
+type Problem struct {
+	Type   string `json:"type" doc:"always about:blank: code says which problem it is" example:"about:blank"`
+	Title  string `json:"title" doc:"the HTTP status in words"`
+	Status int    `json:"status" doc:"the HTTP status"`
+	Code   string `json:"code" doc:"a short, stable name of the problem" example:"unknown_device"`
+	Detail string `json:"detail" doc:"what is wrong and what to do, for the reader"`
+	// Errors lists every fault of a document that was refused.
+	Errors []border.Fault `json:"errors,omitempty" doc:"every fault of the document, each with the path of its field"`
+}
+
+var (
+	_ huma.StatusError       = (*Problem)(nil)
+	_ huma.ContentTypeFilter = (*Problem)(nil)
+)
+
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is the HTTP status it is sent with.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType makes it application/problem+json.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+func problem(status int, code, detail string) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+}
+
+// refusal turns the faults of a document into a problem.
+func refusal(err error) *Problem {
+	var faults border.Faults
+	if !errors.As(err, &faults) {
+		faults = border.Faults{{Code: "unreadable", Message: err.Error()}}
+	}
+	p := problem(http.StatusUnprocessableEntity, "invalid_document", "the document was refused; errors lists every fault")
+	if len(faults) == 1 {
+		switch faults[0].Code {
+		case "bad_json", "bad_utf8":
+			p = problem(http.StatusBadRequest, faults[0].Code, faults[0].Message)
+		case "too_large":
+			p = problem(http.StatusRequestEntityTooLarge, faults[0].Code, faults[0].Message)
+		}
+	}
+	p.Errors = faults
+	return p
+}
+
+// write sends the problem outside of huma: for what is refused before a route is found.
+func (p *Problem) write(w http.ResponseWriter) {
+	body, err := json.Marshal(p)
+	if err != nil { // a struct of strings: cannot happen
+		http.Error(w, p.Detail, p.Status)
+		return
+	}
+	w.Header().Set("Content-Type", p.ContentType(""))
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body) // the client is gone: nobody is left to tell
+}
+
+// init makes huma's own errors (a parameter that does not fit, a body that cannot be read) look like ours. Its hook is
+// a package variable, so it is set once, before anything is served.
+func init() {
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		p := problem(status, humaCode(status), message)
+		for _, err := range errs {
+			var detail huma.ErrorDetailer
+			switch {
+			case err == nil:
+			case errors.As(err, &detail):
+				d := detail.ErrorDetail()
+				path := strings.TrimPrefix(strings.TrimPrefix(d.Location, "query."), "path.")
+				p.Errors = append(p.Errors, border.Fault{Path: path, Code: "bad_parameter", Message: d.Message})
+			default:
+				p.Errors = append(p.Errors, border.Fault{Code: "bad_request", Message: err.Error()})
+			}
+		}
+		return p
+	}
+}
+
+func humaCode(status int) string {
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return "too_large"
+	case http.StatusUnprocessableEntity:
+		return "bad_parameter"
+	case http.StatusRequestTimeout:
+		return "too_slow"
+	case http.StatusInternalServerError:
+		return "internal"
+	}
+	return "bad_request"
+}

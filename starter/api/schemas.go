@@ -1,0 +1,22 @@
+package api
+
+import (
+	_ "embed"
+
+	"errand/internal/border"
+)
+
+//go:embed schema/utterance.schema.json
+var utteranceJSON []byte
+
+//go:embed schema/submission.schema.json
+var submissionJSON []byte
+
+//go:embed schema/control.schema.json
+var controlJSON []byte
+
+var (
+	utteranceSchema  = border.MustCompile("utterance.schema.json", utteranceJSON)
+	submissionSchema = border.MustCompile("submission.schema.json", submissionJSON)
+	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
+)
