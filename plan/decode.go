@@ -40,12 +40,13 @@ func Read(raw []byte, slice *catalog.Slice, g Grounding) (Document, border.Fault
 		}
 		return Document{}, border.Faults{{Code: "unreadable", Message: err.Error()}}
 	}
+	all := slices.Clip(faults)
 	for _, f := range Validate(doc, slice, g) {
 		if !shadowed(f.Path, faults) {
-			faults = append(faults, f)
+			all = append(all, f)
 		}
 	}
-	return doc, faults
+	return doc, all
 }
 
 // decode returns what of the document could be read, with the faults of its shape. An error means it is not JSON at all.

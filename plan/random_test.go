@@ -1,0 +1,168 @@
+package plan_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"errand/plan"
+)
+
+// TestLawsHoldInRandomHistories lets the network, the device, people and time do what they like for a while, in any
+// order, and then lets everything go well. Every step is held against the laws (checkLaws), the end against the effects.
+func TestLawsHoldInRandomHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSim(t, shapes[rapid.IntRange(0, len(shapes)-1).Draw(t, "shape")]())
+		s.device.verdict = rapid.SampledFrom([]plan.Verdict{plan.Verified, plan.Unverified, plan.Contradicted}).Draw(t, "verdict")
+		t.Repeat(map[string]func(*rapid.T){
+			"answer": func(t *rapid.T) {
+				if len(s.out) == 0 {
+					t.Skip("nothing is out")
+				}
+				i := rapid.IntRange(0, len(s.out)-1).Draw(t, "which")
+				if _, waits := s.out[i].(plan.AwaitDevice); waits && !s.device.online {
+					t.Skip("the device is away")
+				}
+				s.answer(i, how(rapid.IntRange(int(fine), int(vanish)).Draw(t, "how")))
+			},
+			"deliver": func(t *rapid.T) {
+				if len(s.events) == 0 || s.finish != nil {
+					t.Skip("no event is on its way")
+				}
+				s.deliver(rapid.IntRange(0, len(s.events)-1).Draw(t, "which"), rapid.Bool().Draw(t, "again"))
+			},
+			"work":   func(*rapid.T) { s.work() },
+			"tick":   func(t *rapid.T) { s.tick(rapid.Int64Range(1, 40_000).Draw(t, "ms")) },
+			"jump":   func(*rapid.T) { s.tick(max(s.state.Wake-s.now, 0)) },
+			"away":   func(*rapid.T) { s.device.online = false },
+			"back":   func(*rapid.T) { s.device.connect() },
+			"reboot": func(*rapid.T) { s.device.reboot() },
+			"fails": func(t *rapid.T) {
+				code := rapid.SampledFrom([]string{"TRY_AGAIN", "MOVE_POLICY_NOT_ALLOWED", "ASK_ME", "NEVER_HEARD_OF"}).Draw(t, "code")
+				s.device.fail[rapid.SampledFrom([]string{"move", "purify", "dock"}).Draw(t, "step")] = &plan.Report{Code: code}
+			},
+			"refuses": func(*rapid.T) { s.device.refuse = &plan.Report{Code: "TRY_AGAIN"} },
+			"recovers": func(*rapid.T) {
+				clear(s.device.fail)
+				s.device.refuse = nil
+			},
+			"stubborn": func(t *rapid.T) { s.device.stubborn = rapid.Bool().Draw(t, "stubborn") },
+			"noise":    func(t *rapid.T) { s.take(noise(t, s)) },
+			"pause":    func(*rapid.T) { s.take(plan.Pause{Token: "x", By: "kim"}) },
+			"resume":   func(*rapid.T) { s.take(plan.Resume{Token: "x", By: "kim"}) },
+			"answered": func(t *rapid.T) {
+				if q := s.state.Question; q != nil {
+					s.take(plan.Answer{QuestionID: q.ID, By: "kim", Choice: rapid.SampledFrom(q.Choices).Draw(t, "choice")})
+				}
+			},
+			"cancel": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 {
+					s.take(plan.CancelRequest{By: "kim"})
+				}
+			},
+		})
+		s.take(plan.Resume{Token: "x", By: "kim"})
+		judge(t, s, s.settle())
+	})
+}
+
+var shapes = []func() *plan.Document{
+	threeSteps,
+	func() *plan.Document {
+		return &plan.Document{Steps: []plan.StepSpec{spec("dock", "dock", []string{"move", "purify"}, nil),
+			spec("move", "move", nil, nil), spec("purify", "unlock", nil, nil)}}
+	},
+	func() *plan.Document { return &plan.Document{Steps: []plan.StepSpec{spec("move", "move", nil, nil)}} },
+}
+
+// noise is an input that belongs to nothing: of another plan, another attempt, another device, or out of the blue.
+func noise(t *rapid.T, s *sim) plan.Input {
+	id := rapid.SampledFrom([]string{"p-2/move/1", "p-1/move/9", "p-1/nosuch/1", "garbage", ""}).Draw(t, "operation")
+	return rapid.SampledFrom([]plan.Input{
+		plan.Event{EventID: "n", DeviceID: testDevice, Name: plan.EventCompleted, OperationID: id, StepID: "move"},
+		plan.Event{EventID: "n", DeviceID: "robot-2", Name: plan.EventFailed, OperationID: "p-1/move/1"},
+		plan.Submitted{OperationID: id, Delivery: plan.DeliveryAccepted, TaskID: "t9"},
+		plan.StatusReported{OperationID: id, Finding: plan.StatusNotFound, StoreID: storeA},
+		plan.CancelAnswered{OperationID: id, Case: plan.CancelTombstoned, StoreID: storeA},
+		plan.VerifiedResult{OperationID: id, Verdict: plan.Verified},
+		plan.Decided{Decision: plan.DecideReplan},
+		plan.Planned{Document: threeSteps(), Slice: testSlice()},
+		plan.ContextFetched{Context: map[string]any{}},
+		plan.Answer{QuestionID: "p-1.99", Choice: "continue"},
+		plan.Doubt{OperationID: id, Why: "unreadable"},
+		plan.DeviceChange{Gone: 1},
+		plan.DeadlinePassed{},
+		plan.Begin{},
+	}).Draw(t, "noise")
+}
+
+// judge holds an outcome against what the device physically did.
+func judge(t *rapid.T, s *sim, o plan.Outcome) {
+	effects := map[string]int{}
+	for _, id := range s.device.effects {
+		effects[id]++
+	}
+	for id, n := range effects {
+		if n > 1 {
+			t.Fatalf("Law11: %d effects of %s", n, id)
+		}
+	}
+	for i, st := range o.Steps {
+		done := 0
+		for _, op := range s.state.Steps[i].Ops {
+			done += effects[op.ID]
+		}
+		if done > 1 {
+			t.Fatalf("Law11: step %s has %d effects: %v", st.ID, done, s.device.effects)
+		}
+		contradicted := st.Reason != nil && st.Reason.Code == "VERIFY_CONTRADICTED"
+		if st.Phase == plan.StepCompleted && done != 1 {
+			t.Fatalf("Law20: %s is reported completed without an effect", st.ID)
+		}
+		if done == 1 && st.Phase != plan.StepCompleted && st.Phase != plan.StepUnknown && !contradicted {
+			t.Fatalf("Law19: %s has an effect and is reported %s", st.ID, st.Phase)
+		}
+	}
+	if o.State == plan.Completed && slices.ContainsFunc(o.Steps, func(st plan.StepOutcome) bool { return st.Phase != plan.StepCompleted }) {
+		t.Fatalf("Law20: completed, with %+v", o.Steps)
+	}
+	before := len(s.device.effects)
+	for s.device.busy() {
+		s.work()
+	}
+	if unknown := slices.ContainsFunc(o.Steps, func(st plan.StepOutcome) bool { return st.Phase == plan.StepUnknown }); len(s.device.effects) > before && !unknown {
+		t.Fatalf("Law15: something moved after the reported outcome %s", o.State)
+	}
+}
+
+// TestStepIsAFunction takes random inputs in the blue and checks that Step neither changes its argument nor depends on
+// anything else.
+func TestStepIsAFunction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSim(t, threeSteps())
+		for range rapid.IntRange(0, 12).Draw(t, "prefix") {
+			switch {
+			case len(s.out) > 0:
+				s.answer(0, fine)
+			case len(s.events) > 0:
+				s.deliver(0, false)
+			default:
+				s.work()
+			}
+		}
+		in := noise(t, s)
+		frozen := s.state
+		copied, _ := plan.Step(frozen, s.now, plan.DeadlinePassed{})
+		a, ca := plan.Step(s.state, s.now, in)
+		b, cb := plan.Step(s.state, s.now, in)
+		if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(ca, cb) {
+			t.Fatalf("two runs of Step differ on %T", in)
+		}
+		again, _ := plan.Step(frozen, s.now, plan.DeadlinePassed{})
+		if !reflect.DeepEqual(copied, again) {
+			t.Fatalf("Step changed the state it was given, on %T", in)
+		}
+	})
+}

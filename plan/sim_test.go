@@ -1,0 +1,312 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"errand/catalog"
+	"errand/plan"
+)
+
+// The tests drive the machine against a model of the world: a device that deduplicates, remembers and reports, and a
+// shell that answers every command. The model is judged by what it did (effects), never by what it said.
+
+const (
+	testPlan   = "p-1"
+	testDevice = "robot-1"
+	storeA     = "store-a"
+	askedAt    = int64(1_000_000)
+)
+
+func text() catalog.SlotSchema { return catalog.SlotSchema{Type: "string"} }
+
+func testSlice() *catalog.Slice {
+	say := map[string]catalog.Text{
+		"done":       {Ko: "했어요.", En: "Done."},
+		"unverified": {Ko: "한 것 같아요.", En: "Probably done."},
+		"failed":     {Ko: "못 했어요.", En: "Could not."},
+	}
+	c := func(id string, impact catalog.Impact, verify string, slots []catalog.Slot, fields ...string) catalog.Capability {
+		contract := catalog.ResultContract{Envelope: id == "move"}
+		for _, f := range fields {
+			contract.BindableResultFields = append(contract.BindableResultFields, catalog.ResultField{Name: f, Schema: text()})
+		}
+		return catalog.Capability{ID: id, Operations: []string{"start"}, TaskMethod: "do_" + id, CompletionTarget: id + ".done",
+			Slots: slots, ResultContract: contract, Impact: impact, Verify: verify, Enabled: true, Say: say,
+			Cancel: catalog.CancelStop, Timeouts: catalog.Timeouts{QueueMs: 60_000, RunMs: 120_000}}
+	}
+	return &catalog.Slice{
+		Digest: "sha256:test",
+		Capabilities: []catalog.Capability{
+			c("move", catalog.Reversible, "", []catalog.Slot{{Name: "room", Schema: text(), Required: true, Grounding: "room"}}, "area_id", "room_name"),
+			c("purify", catalog.Reversible, "context.air == 1", []catalog.Slot{{Name: "area_id", Schema: text(), Required: true}}, "area_id"),
+			c("clean", catalog.Reversible, "", []catalog.Slot{{Name: "arrival", Schema: catalog.SlotSchema{Type: "object"}}, {Name: "note", Schema: text()}}),
+			c("unlock", catalog.Persistent, "context.door == 1", nil),
+			c("dock", catalog.Reversible, "", nil),
+		},
+		Reasons: []catalog.Reason{
+			{Code: "MOVE_POLICY_NOT_ALLOWED", Default: "cancel", RequiresDecision: true, Say: catalog.Text{Ko: "이동이 허용되지 않아요.", En: "Moving is not allowed."}},
+			{Code: "TRY_AGAIN", Default: "retry"},
+			{Code: "ASK_ME", Default: "ask"},
+		},
+		Sentences: map[string]catalog.Text{
+			"done": {Ko: "다 했어요.", En: "All done."}, "cancelled": {Ko: "취소했어요.", En: "Cancelled."},
+			"unresolved": {Ko: "확인하지 못했어요.", En: "I could not find out."}, "failed": {Ko: "못 했어요.", En: "Failed."},
+		},
+	}
+}
+
+func spec(id, capability string, depends []string, in map[string]string) plan.StepSpec {
+	s := plan.StepSpec{ID: id, Action: plan.Action{CapabilityID: capability, OperationID: "start"}, DependsOn: depends, InputFrom: in}
+	if capability == "move" {
+		s.Action.Arguments = map[string]any{"room": "안방"}
+	}
+	return s
+}
+
+// threeSteps is the demo's shape: move, purify with the room bound from the move, dock.
+func threeSteps() *plan.Document {
+	move := spec("move", "move", nil, nil)
+	move.OutputKey = "arrival"
+	return &plan.Document{Steps: []plan.StepSpec{move,
+		spec("purify", "purify", []string{"move"}, map[string]string{"area_id": "arrival.result.area_id"}),
+		spec("dock", "dock", []string{"purify"}, nil)}}
+}
+
+// sim is one plan, its shell and its device.
+type sim struct {
+	t      tb
+	state  plan.State
+	now    int64
+	out    []plan.Command // requests not yet answered
+	told   []string       // what was said
+	asked  []plan.Question
+	finish *plan.Outcome
+	device *model
+	events []plan.Event // reported, not yet delivered
+	// submits counts Submit commands by operation id.
+	submits map[string]int
+	order   []string // steps in the order of their first submit
+}
+
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func newSim(t tb, doc *plan.Document) *sim {
+	s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}}
+	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, Locale: "en", AskedAt: askedAt, Document: doc, Slice: testSlice()})
+	s.take(plan.Begin{})
+	return s
+}
+
+func (s *sim) take(in plan.Input) {
+	s.t.Helper()
+	before := s.state
+	next, commands := plan.Step(s.state, s.now, in)
+	s.state = next
+	for _, c := range commands {
+		s.command(c)
+	}
+	s.checkLaws(before, in, commands)
+}
+
+func (s *sim) command(c plan.Command) {
+	if s.finish != nil {
+		s.t.Fatalf("command %T after Finish (law 15)", c)
+	}
+	switch c := c.(type) {
+	case plan.Finish:
+		s.finish = &c.Outcome
+	case plan.Say:
+		s.told = append(s.told, c.Text)
+	case plan.Ask:
+		s.asked = append(s.asked, c.Question)
+	case plan.SetDeadline, plan.WithdrawQuestion:
+	case plan.StopAwaiting:
+		s.out = slices.DeleteFunc(s.out, func(c plan.Command) bool { _, ok := c.(plan.AwaitDevice); return ok })
+	case plan.Submit:
+		if s.submits[c.OperationID] == 0 {
+			s.order = append(s.order, c.StepID)
+		}
+		s.submits[c.OperationID]++
+		s.out = append(s.out, c)
+	default:
+		s.out = append(s.out, c)
+	}
+}
+
+func (s *sim) route() plan.Route {
+	return plan.Route{GatewayID: "g", TaskQueue: "deviceio@g", ConnectionEpoch: s.device.connection, BootEpoch: s.device.epoch,
+		StoreID: s.device.store, Profile: plan.Profile{Status: true, Dedupe: true, Outbox: true}}
+}
+
+// how says what becomes of a request on its way.
+type how int
+
+const (
+	fine    how = iota
+	ackLost     // it arrived, its answer did not
+	notSent     // surely never sent
+	vanish      // perhaps sent; it did not arrive
+)
+
+// answer takes the first request out of line and lets the device and the network answer it.
+func (s *sim) answer(i int, h how) {
+	s.t.Helper()
+	c := s.out[i]
+	s.out = slices.Delete(s.out, i, i+1)
+	up := s.device.online
+	if !up && h != vanish {
+		h = notSent
+	}
+	s.take(s.reply(c, h))
+}
+
+func (s *sim) reply(c plan.Command, h how) plan.Input {
+	d := s.device
+	switch c := c.(type) {
+	case plan.AwaitDevice:
+		return plan.DeviceFound{Route: s.route()}
+	case plan.Submit:
+		if h == notSent {
+			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUndelivered, ConnectionEpoch: c.Route.ConnectionEpoch}
+		}
+		if h == vanish {
+			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown}
+		}
+		answer := d.submit(c)
+		s.collect()
+		if h == ackLost {
+			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown}
+		}
+		return answer
+	case plan.QueryStatus:
+		if h != fine {
+			return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnreachable, ConnectionEpoch: c.Route.ConnectionEpoch}
+		}
+		return d.status(c.OperationID)
+	case plan.CancelTask:
+		if h == notSent || h == vanish {
+			return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, ConnectionEpoch: c.Route.ConnectionEpoch}
+		}
+		answer := d.cancel(c.OperationID)
+		s.collect()
+		if h == ackLost {
+			return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, ConnectionEpoch: c.Route.ConnectionEpoch}
+		}
+		return answer
+	case plan.Verify:
+		if h != fine {
+			return plan.VerifiedResult{OperationID: c.OperationID, Verdict: plan.Unverified}
+		}
+		return plan.VerifiedResult{OperationID: c.OperationID, Verdict: d.verdict, VerifiedBy: "context"}
+	case plan.FetchContext:
+		return plan.ContextFetched{Context: map[string]any{}, ConnectionEpoch: c.Route.ConnectionEpoch}
+	case plan.Decide:
+		return plan.Decided{}
+	}
+	s.t.Fatalf("no answer for %T", c)
+	return nil
+}
+
+// collect moves what the device reported into the network.
+func (s *sim) collect() {
+	s.events = append(s.events, s.device.outbox...)
+	s.device.outbox = nil
+}
+
+// work lets the device work on what it runs, and collects its reports.
+func (s *sim) work() {
+	s.device.work()
+	s.collect()
+}
+
+func (s *sim) deliver(i int, keep bool) {
+	s.t.Helper()
+	ev := s.events[i]
+	if !keep {
+		s.events = slices.Delete(s.events, i, i+1)
+	}
+	s.take(ev)
+}
+
+// tick lets time pass, and wakes the plan if it asked for it.
+func (s *sim) tick(ms int64) {
+	s.t.Helper()
+	s.now += ms
+	if s.state.Wake > 0 && s.now >= s.state.Wake {
+		s.take(plan.DeadlinePassed{})
+	}
+}
+
+// settle lets the rest go well: the device is online, every request answered, every report delivered, time passing.
+func (s *sim) settle() plan.Outcome {
+	s.t.Helper()
+	if !s.device.online {
+		s.device.connect()
+	}
+	for range 2000 {
+		switch {
+		case s.finish != nil:
+			return *s.finish
+		case len(s.out) > 0:
+			s.answer(0, fine)
+		case len(s.events) > 0:
+			s.deliver(0, false)
+		case s.device.busy():
+			s.work()
+		default:
+			s.tick(max(s.state.Wake-s.now, 1000))
+		}
+	}
+	s.t.Fatalf("the plan does not end (law 18): %s", describe(s.state))
+	return plan.Outcome{}
+}
+
+func describe(s plan.State) string {
+	v := s.View()
+	line := fmt.Sprintf("%s waiting for %q", v.State, v.Plan.WaitingFor)
+	for _, st := range v.Steps {
+		line += fmt.Sprintf("; %s %s (%s)", st.ID, st.State, st.Why)
+	}
+	return line
+}
+
+func (s *sim) phase(step string) plan.StepPhase {
+	for _, st := range s.state.Steps {
+		if st.ID == step {
+			return st.Phase
+		}
+	}
+	return ""
+}
+
+// request returns the index of the first request of type T that is out, or -1.
+func request[T plan.Command](s *sim) int {
+	return slices.IndexFunc(s.out, func(c plan.Command) bool { _, ok := c.(T); return ok })
+}
+
+// until lets everything go well until the condition holds.
+func (s *sim) until(what string, holds func() bool) {
+	s.t.Helper()
+	for range 500 {
+		switch {
+		case holds():
+			return
+		case len(s.out) > 0:
+			s.answer(0, fine)
+		case len(s.events) > 0:
+			s.deliver(0, false)
+		case s.device.busy():
+			s.work()
+		default:
+			s.tick(1000)
+		}
+	}
+	s.t.Fatalf("never: %s; %s", what, describe(s.state))
+}
+
+var _ tb = (*testing.T)(nil)
