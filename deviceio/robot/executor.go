@@ -1,0 +1,375 @@
+package robot
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"errand/deviceio/wire"
+)
+
+// Tick lets the time since the last tick pass: tasks expire and start, the body moves, sensors measure, and what came
+// of it is stored and told. Everything a tick changes is one transaction.
+func (r *Robot) Tick(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken != nil {
+		return r.broken
+	}
+	at := r.clock()
+	now := at.UnixMilli()
+	r.credit += time.Duration(float64(r.lapse(at)) * r.speed)
+	r.faults.release(now)
+	r.expire(now)
+	r.startNext(now)
+	for r.credit >= quantum {
+		r.credit -= quantum
+		r.elapse(now)
+	}
+	r.check(now)
+	r.sense(now)
+	r.saveProgress(at)
+	if err := r.tidy(ctx, at); err != nil {
+		return err
+	}
+	return r.commit(ctx)
+}
+
+// lapse is the time since the last tick. A clock set back, or a process that was stopped, does not make the world jump.
+func (r *Robot) lapse(at time.Time) time.Duration {
+	passed := at.Sub(r.last)
+	r.last = at
+	return min(max(passed, 0), maxLapse)
+}
+
+// check does what needs no time of the world: a task without a body's work ends, a run that lasts too long is stopped.
+func (r *Robot) check(now int64) {
+	t := r.running
+	if t == nil {
+		return
+	}
+	if t.Ending == "" && now-t.StartedAt >= t.Spec.TimeoutMs {
+		r.stop(t, TimedOut, "")
+		return
+	}
+	if len(t.Run.Phases) == 0 && !r.obstructed(t, now) {
+		r.complete(t, now)
+	}
+}
+
+// elapse lets one quantum pass for the world and for the running task.
+func (r *Robot) elapse(now int64) {
+	t := r.running
+	if t == nil || !r.ready(t, now) {
+		r.world.pass(r.home, now, doing{})
+		return
+	}
+	p := &t.Run.Phases[t.Run.At]
+	r.world.pass(r.home, now, r.body(t, p))
+	r.measure(p)
+	if r.ended(p) {
+		r.endPhase(t, p, now)
+		return
+	}
+	if t.Ending != "" {
+		if t.Run.Braking -= seconds; t.Run.Braking <= 0 {
+			r.finish(t, t.Ending, nil)
+		}
+	}
+}
+
+// ready reports whether the body can act now; on the way it begins the phase and asks what stands in the way.
+func (r *Robot) ready(t *Task, now int64) bool {
+	if len(t.Run.Phases) == 0 {
+		return false
+	}
+	if t.Ending != "" { // it is braking: nothing else matters
+		return true
+	}
+	if r.world.Battery <= 0 {
+		r.finish(t, Failed, because(ReasonBatteryLow, map[string]any{"level": 0.0}))
+		return false
+	}
+	if r.obstructed(t, now) {
+		return false
+	}
+	p := &t.Run.Phases[t.Run.At]
+	if !p.Begun {
+		r.begin(t, p, now)
+	}
+	return r.running == t && t.State == Running
+}
+
+// begin opens a phase: its gate first, then what its progress is measured against.
+func (r *Robot) begin(t *Task, p *phase, now int64) {
+	if p.Gate == gateSpeaker {
+		if why := speakerGate(r.home, t); why != nil {
+			r.finish(t, Failed, why)
+			return
+		}
+	}
+	p.Begun = true
+	switch p.Kind {
+	case phaseDrive:
+		p.Total = r.world.distance(p.X, p.Y)
+		p.Seconds = p.Total / r.home.DriveSpeed
+		if p.Total > 0 {
+			r.depart(t, p, now)
+		}
+	case phasePurify:
+		p.From = r.world.Air[p.RoomID].PM25
+	}
+	r.save(t)
+}
+
+// depart opens a motion in the ledger.
+func (r *Robot) depart(t *Task, p *phase, now int64) {
+	from, to := r.home.RoomAt(r.world.X, r.world.Y), p.RoomID
+	r.world.Target = to
+	r.world.Sources[sourceMovement] = now
+	id := t.Spec.OperationID
+	r.note(func(ctx context.Context, tx *sql.Tx) error { return startMotion(ctx, tx, id, now) })
+	target, _ := r.home.Room(to)
+	r.report("leaves %s for %s (%s)", from.Name, target.Name, id)
+}
+
+// body is what the robot does in the next quantum of a phase.
+func (r *Robot) body(t *Task, p *phase) doing {
+	switch p.Kind {
+	case phaseDrive:
+		speed := r.home.DriveSpeed
+		if t.Ending != "" {
+			speed /= 2 // rolling out
+		}
+		return doing{driving: p.Total > 0, toX: p.X, toY: p.Y, speed: speed}
+	case phasePurify:
+		return doing{working: true, purifies: p.RoomID}
+	}
+	return doing{working: true}
+}
+
+// measure notes how far the phase is.
+func (r *Robot) measure(p *phase) {
+	switch p.Kind {
+	case phaseDrive:
+		if p.Total > 0 {
+			p.Spent = p.Seconds * (1 - r.world.distance(p.X, p.Y)/p.Total)
+		}
+	case phasePurify:
+		p.Spent += seconds
+		if drop := p.From - r.home.CleanAir; drop > 0 {
+			p.Spent = p.Seconds * (p.From - r.world.Air[p.RoomID].PM25) / drop
+		}
+	default:
+		p.Spent += seconds
+	}
+}
+
+// ended asks the world, not the plan, whether a phase is over.
+func (r *Robot) ended(p *phase) bool {
+	switch p.Kind {
+	case phaseDrive:
+		return r.world.distance(p.X, p.Y) == 0
+	case phasePurify:
+		return r.world.Air[p.RoomID].PM25 <= r.home.CleanAir && p.Spent >= min(p.Seconds, 3)
+	}
+	return p.Spent >= p.Seconds-seconds/2
+}
+
+// endPhase goes on to the next phase. The last one brings the effect about, whether or not somebody asked to stop on
+// the way: what physically happened is what is reported (law 15, case c06).
+func (r *Robot) endPhase(t *Task, p *phase, now int64) {
+	if p.Kind == phaseDrive {
+		r.reach(t, p, now)
+	}
+	t.Run.At++
+	switch {
+	case t.Run.At == len(t.Run.Phases):
+		r.complete(t, now)
+	case t.Ending != "":
+		r.finish(t, t.Ending, nil)
+	default:
+		r.save(t)
+	}
+}
+
+// reach closes a motion that got where it was going.
+func (r *Robot) reach(t *Task, p *phase, now int64) {
+	r.world.Sources[sourceLocation], r.world.Sources[sourceMovement] = now, now
+	if p.Total == 0 {
+		return
+	}
+	r.closeMotion(t, now, true)
+	room, _ := r.home.Room(p.RoomID)
+	r.report("arrives in %s (%s)", room.Name, t.Spec.OperationID)
+}
+
+// halt closes a motion that was stopped on the way.
+func (r *Robot) halt(t *Task, now int64) {
+	if !t.driving() {
+		return
+	}
+	r.world.Sources[sourceLocation], r.world.Sources[sourceMovement] = now, now
+	r.closeMotion(t, now, false)
+	r.report("stops on the way to %s (%s)", r.nameOf(t.Run.Phases[t.Run.At].RoomID), t.Spec.OperationID)
+}
+
+func (r *Robot) closeMotion(t *Task, now int64, completed bool) {
+	id := t.Spec.OperationID
+	r.note(func(ctx context.Context, tx *sql.Tx) error { return endMotion(ctx, tx, id, now, completed) })
+}
+
+// driving reports whether a motion of this task is open.
+func (t *Task) driving() bool {
+	if t.Run == nil || t.Run.At >= len(t.Run.Phases) {
+		return false
+	}
+	p := t.Run.Phases[t.Run.At]
+	return p.Kind == phaseDrive && p.Begun && p.Total > 0
+}
+
+// sense lets the periodic sensors measure, unless a fault silenced them.
+func (r *Robot) sense(now int64) {
+	every := senseEvery.Milliseconds()
+	if now-r.world.Sources[sourceBattery] >= every && !r.faults.silent(sourceBattery, now) {
+		r.world.senseBattery(now)
+	}
+	if now-r.world.Sources[sourceAir] >= every && !r.faults.silent(sourceAir, now) {
+		r.world.senseAir(now)
+	}
+}
+
+// saveProgress stores now and then how far the running task and the world are, and tells about it.
+func (r *Robot) saveProgress(at time.Time) {
+	t, since := r.running, at.Sub(r.savedAt)
+	if t == nil {
+		if since >= saveIdle {
+			r.touch()
+		}
+		return
+	}
+	r.tellProgress(t, at.UnixMilli())
+	if since >= saveEvery {
+		r.save(t)
+	}
+}
+
+// tellProgress is bounded both in time and in number: at most ten events a task, two a second.
+func (r *Robot) tellProgress(t *Task, now int64) {
+	p := t.progress()
+	if t.State != Running || p-t.Run.Told < tellStep || now-t.Run.ToldAt < tellEvery.Milliseconds() {
+		return
+	}
+	t.Run.Told, t.Run.ToldAt = p, now
+	r.mention(t, r.event(t, "PROGRESS"))
+}
+
+// tidy forgets once an hour what is older than the declared retention.
+func (r *Robot) tidy(ctx context.Context, at time.Time) error {
+	if at.Sub(r.forgot) < time.Hour {
+		return nil
+	}
+	r.forgot = at
+	return r.store.forget(ctx, at.Add(-Retention).UnixMilli())
+}
+
+func (r *Robot) nameOf(roomID string) string {
+	room, _ := r.home.Room(roomID)
+	return room.Name
+}
+
+// resume goes on with a task that a restart cut short, from where it was last stored.
+func (r *Robot) resume(t *Task) {
+	if t.driving() {
+		id := t.Spec.OperationID
+		r.note(func(ctx context.Context, tx *sql.Tx) error { return resumeMotion(ctx, tx, id) })
+	}
+	// A blocked path has to be found blocked again: the fault that blocked it did not survive.
+	t.State, t.Reason = Running, nil
+	r.save(t)
+	r.announce(t, r.event(t, "RUNNING"), "#"+r.outbox.BootID())
+	r.report("goes on with %s after a restart (%s)", t.Spec.TaskMethod, t.Spec.OperationID)
+}
+
+// complete brings the effect about. Ledger, world, the task's end and its event are one transaction: noted here,
+// stored by the commit of this tick.
+func (r *Robot) complete(t *Task, now int64) {
+	m, _ := findMethod(t.Spec.TaskMethod)
+	kind := m.settle(r.home, &r.world, t, now)
+	if kind != "" {
+		e := Effect{OperationID: t.Spec.OperationID, TaskMethod: t.Spec.TaskMethod, Kind: kind,
+			RoomID: r.home.RoomAt(r.world.X, r.world.Y).ID, At: now, BootID: r.outbox.BootID(), WorldRevision: r.world.Revision + 1}
+		r.note(func(ctx context.Context, tx *sql.Tx) error { return addEffect(ctx, tx, e) })
+		r.reportEffect(kind, t)
+	}
+	if kind == "spoken" {
+		said, _ := text(t.Spec.Params, "text", "tts_response")
+		r.utter(wire.Say{Text: said}, t.Spec.OperationID, now)
+	}
+	r.end(t, Completed, nil, kind, m.result(r.home, &r.world, t))
+}
+
+// finish ends a task without its effect.
+func (r *Robot) finish(t *Task, as State, why *wire.Reason) {
+	if t.driving() {
+		r.halt(t, r.now())
+	}
+	if why == nil {
+		why = r.endingReason(t, as)
+	}
+	r.end(t, as, why, "", nil)
+	r.report("%s ends %s: %s (%s)", t.Spec.TaskMethod, as, why.ReasonCode, t.Spec.OperationID)
+}
+
+func (r *Robot) endingReason(t *Task, as State) *wire.Reason {
+	if as == TimedOut {
+		return because(ReasonTaskTimedOut, map[string]any{"timeoutMs": t.Spec.TimeoutMs})
+	}
+	return because(ReasonCancelRequested, map[string]any{"reason": t.Why})
+}
+
+// end writes the terminal state and its event, which are one from here on.
+func (r *Robot) end(t *Task, as State, why *wire.Reason, kind string, result map[string]any) {
+	now := r.now()
+	stage := t.stage()
+	t.State, t.Ending, t.EndedAt = as, "", now
+	e := r.event(t, string(as))
+	e.Stage, e.Result = stage, result
+	count := 0
+	if kind != "" {
+		count = 1
+	}
+	e.EffectCount = &count
+	if why != nil {
+		e.Reason = *why
+	}
+	t.Terminal = &e
+	if r.running == t {
+		r.running = nil
+	}
+	r.world.Revision++
+	r.save(t)
+	r.announce(t, e, "")
+	r.faults.forget(t)
+}
+
+// reportEffect says in plain words what came about.
+func (r *Robot) reportEffect(kind string, t *Task) {
+	room := r.home.RoomAt(r.world.X, r.world.Y)
+	switch kind {
+	case "arrived", "came", "followed": // the arrival was reported
+	case "purified":
+		for _, p := range t.Run.Phases {
+			if p.Kind == phasePurify {
+				r.report("cleans the air of %s: PM2.5 %.0f → %.0f µg/m³ (%s)", room.Name, p.From, r.world.Air[p.RoomID].PM25, t.Spec.OperationID)
+			}
+		}
+	case "docked":
+		r.report("docks at the station in %s and charges (%s)", room.Name, t.Spec.OperationID)
+	case "cleaned":
+		r.report("has cleaned %s (%s)", room.Name, t.Spec.OperationID)
+	case "spoken": // the words are reported
+	default:
+		r.report("%s in %s (%s)", kind, room.Name, t.Spec.OperationID)
+	}
+}

@@ -1,0 +1,97 @@
+package robot
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Effect is one row of the ledger: something that physically came about, once and for all.
+//
+// The law of the world: only the world writes this table, in the transaction that ends the task. So for every
+// COMPLETED there is one effect, and for every effect a COMPLETED; a doubled command shows as a second row.
+type Effect struct {
+	N             int64  `json:"n"`
+	OperationID   string `json:"operation_id"`
+	TaskMethod    string `json:"task_method"`
+	Kind          string `json:"kind"` // arrived, purified, cleaned, docked, secured, unsecured, answered, turned, came, followed, spoken
+	RoomID        string `json:"room_id"`
+	At            int64  `json:"at"` // Unix ms, device clock
+	BootID        string `json:"boot_id"`
+	WorldRevision int64  `json:"world_revision"`
+}
+
+// Motion is one drive, from the first turn of the wheels to the last.
+type Motion struct {
+	N           int64  `json:"n"`
+	OperationID string `json:"operation_id"`
+	StartedAt   int64  `json:"started_at"`
+	EndedAt     int64  `json:"ended_at,omitempty"` // 0 while it moves
+	Completed   bool   `json:"completed"`          // it got where it was going
+	Resumed     int    `json:"resumed"`            // restarts of the robot on the way
+}
+
+func addEffect(ctx context.Context, tx *sql.Tx, e Effect) error {
+	return exec(ctx, tx, `INSERT INTO effects (operation_id, task_method, kind, room_id, at, boot_id, world_revision) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		e.OperationID, e.TaskMethod, e.Kind, e.RoomID, e.At, e.BootID, e.WorldRevision)
+}
+
+// startMotion opens a motion, or notes that one goes on after a restart.
+func startMotion(ctx context.Context, tx *sql.Tx, operationID string, at int64) error {
+	return exec(ctx, tx, `INSERT INTO motions (operation_id, started_at) VALUES (?, ?)`, operationID, at)
+}
+
+func resumeMotion(ctx context.Context, tx *sql.Tx, operationID string) error {
+	return exec(ctx, tx, `UPDATE motions SET resumed = resumed + 1 WHERE operation_id = ? AND ended_at IS NULL`, operationID)
+}
+
+func endMotion(ctx context.Context, tx *sql.Tx, operationID string, at int64, completed bool) error {
+	return exec(ctx, tx, `UPDATE motions SET ended_at = ?, completed = ? WHERE operation_id = ? AND ended_at IS NULL`, at, completed, operationID)
+}
+
+// ReadLedger reads the effects from a state directory, or from the store file in it, in the order they came about.
+// It changes nothing and works while the robot runs. A directory without a store is an error: that is no robot's.
+func ReadLedger(path string) ([]Effect, error) {
+	return readRows(path, `SELECT n, operation_id, task_method, kind, room_id, at, boot_id, world_revision FROM effects ORDER BY n`,
+		func(rows *sql.Rows, e *Effect) error {
+			return rows.Scan(&e.N, &e.OperationID, &e.TaskMethod, &e.Kind, &e.RoomID, &e.At, &e.BootID, &e.WorldRevision)
+		})
+}
+
+// ReadMotions reads the drives, as ReadLedger reads the effects.
+func ReadMotions(path string) ([]Motion, error) {
+	return readRows(path, `SELECT n, operation_id, started_at, coalesce(ended_at, 0), completed, resumed FROM motions ORDER BY n`,
+		func(rows *sql.Rows, m *Motion) error {
+			return rows.Scan(&m.N, &m.OperationID, &m.StartedAt, &m.EndedAt, &m.Completed, &m.Resumed)
+		})
+}
+
+func readRows[T any](path, query string, scan func(*sql.Rows, *T) error) (found []T, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, storeFile)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(10000)")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rows, err := db.Query(query)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %s: %w", path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row T
+		if err := scan(rows, &row); err != nil {
+			return nil, fmt.Errorf("ledger: %s: %w", path, err)
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
