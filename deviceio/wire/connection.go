@@ -36,14 +36,16 @@ func ParseInvokeCancel(raw json.RawMessage) (InvokeCancel, error) {
 }
 
 // ParseInvokeRequest reads the payload of node.invoke.request. ParamsJSON is checked to be JSON, no more.
+// A request that fails comes back with its id alone, where that could be read, so that it can be answered.
 func ParseInvokeRequest(raw json.RawMessage) (InvokeRequest, error) {
 	var r InvokeRequest
 	kept, err := invokeDoc.readAround(raw, &r, "paramsJSON")
-	if err != nil {
-		return InvokeRequest{}, err
+	if err == nil {
+		r.ParamsJSON, err = jsonText(kept, "paramsJSON")
 	}
-	if r.ParamsJSON, err = jsonText(kept, "paramsJSON"); err != nil {
-		return InvokeRequest{}, err
+	if err != nil {
+		fields, _ := members(raw)
+		return InvokeRequest{ID: text(fields["id"])}, err
 	}
 	return r, nil
 }

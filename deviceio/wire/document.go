@@ -27,6 +27,7 @@ type document struct {
 	limits  border.Limits
 	aliases []alias
 	schema  *border.Schema
+	noNulls bool
 }
 
 func newDocument(name string, limits border.Limits, aliases []alias) *document {
@@ -41,8 +42,8 @@ func newDocument(name string, limits border.Limits, aliases []alias) *document {
 var smallDocument = border.Limits{Bytes: 256 << 10, Depth: 32, StringRunes: 65_536, List: 4_096, Keys: 1_000}
 
 var (
-	connectDoc      = newDocument("connect", border.Limits{Bytes: MaxFrameBeforeConnect, Depth: 16, StringRunes: 8_192, List: 2_048, Keys: 512}, nil)
-	helloDoc        = newDocument("hello", border.Limits{Bytes: 1 << 20, Depth: 16, StringRunes: 8_192, List: 2_048, Keys: 2_048}, nil)
+	connectDoc      = newDocument("connect", border.Limits{Bytes: MaxFrameBeforeConnect, Depth: 16, StringRunes: 8_192, List: 2_048, Keys: 512}, nil).withoutNulls()
+	helloDoc        = newDocument("hello", border.Limits{Bytes: 1 << 20, Depth: 16, StringRunes: 8_192, List: 2_048, Keys: 2_048}, nil).withoutNulls()
 	challengeDoc    = newDocument("challenge", smallDocument, nil)
 	invokeDoc       = newDocument("invoke_request", smallDocument, nil)
 	invokeResultDoc = newDocument("invoke_result", smallDocument, nil)
@@ -64,6 +65,28 @@ var (
 // answerLimits leave room for a stored terminal event of full size inside an answer.
 var answerLimits = border.Limits{Bytes: 2 * MaxTaskEvent, Depth: 32, StringRunes: 65_536, List: 10_000, Keys: 1_000}
 
+// withoutNulls reads null as absent at every depth, for documents that hold nobody else's fields.
+func (d *document) withoutNulls() *document {
+	d.noNulls = true
+	return d
+}
+
+func dropNulls(v any) {
+	switch node := v.(type) {
+	case []any:
+		for _, item := range node {
+			dropNulls(item)
+		}
+	case map[string]any:
+		for key, item := range node {
+			if item == nil {
+				delete(node, key)
+			}
+			dropNulls(item)
+		}
+	}
+}
+
 // object parses a document and brings it to one spelling. The faults are of the spelling; err is anything worse.
 func (d *document) object(raw []byte) (map[string]any, border.Faults, error) {
 	tree, err := border.Parse(raw, d.limits)
@@ -73,6 +96,9 @@ func (d *document) object(raw []byte) (map[string]any, border.Faults, error) {
 	object, ok := tree.(map[string]any)
 	if !ok {
 		return nil, nil, border.Faults{{Code: "wrong_type", Message: "must be a JSON object"}}
+	}
+	if d.noNulls {
+		dropNulls(object)
 	}
 	return object, fold(object, d.aliases), nil
 }

@@ -26,7 +26,8 @@ const (
 	InvokeUnavailable    = "UNAVAILABLE"     // too much in flight: nothing ran, safe to send again
 	InvokeFailed         = "FAILED"          // the handler gave a plain error
 	InvokeTimeout        = "TIMEOUT"         // timeoutMs passed while it ran
-	InvokeDuplicate      = "DUPLICATE"       // ran before, and its answer is no longer kept
+	InvokeTooLarge       = "PAYLOAD_TOO_LARGE"
+	InvokeDuplicate      = "DUPLICATE" // ran before, and its answer is no longer kept
 )
 
 // Error makes a FrameError an error.

@@ -1,0 +1,437 @@
+package device
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"errand/deviceio/wire"
+)
+
+// Why a Put fails. Of a failed Put nothing is known to be kept: put the event again, with its key.
+var (
+	// ErrOutboxFull says that the context ended before there was room.
+	ErrOutboxFull = errors.New("the outbox is full of events that must not be dropped: wait for a connection")
+	// ErrDropped says that a droppable event found no room.
+	ErrDropped = errors.New("the outbox is full: the droppable event was dropped")
+	// ErrOutboxClosed says that Close was called.
+	ErrOutboxClosed = errors.New("the outbox is closed")
+)
+
+// Boot lists: a connect may carry maxBoots (contract.md §10); the last keepBoots stay listed with nothing pending.
+const (
+	maxBoots  = 64
+	keepBoots = 16
+)
+
+// OutboxOptions bounds an outbox. Zero values mean the defaults.
+type OutboxOptions struct {
+	// MaxPending is how many unacknowledged events it holds. Default 10,000.
+	MaxPending int
+	// MaxBytes is how many bytes of payload they have together. Default 64 MiB. One event more may pass it.
+	MaxBytes int64
+	// KeepKeys is how many keys of acknowledged events are remembered. Default 4,096.
+	KeepKeys int
+	// CompactBytes is how much of the file must be garbage, and more than half, before it is written anew. Default 1 MiB.
+	CompactBytes int64
+	// Logger tells of torn writes and dropped events. Default: slog.Default().
+	Logger *slog.Logger
+}
+
+func (o OutboxOptions) withDefaults() OutboxOptions {
+	if o.MaxPending <= 0 {
+		o.MaxPending = 10_000
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.KeepKeys <= 0 {
+		o.KeepKeys = 4_096
+	}
+	if o.CompactBytes <= 0 {
+		o.CompactBytes = 1 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// Entry is one event to keep until the cloud has recorded it.
+type Entry struct {
+	// Event is the node event, e.g. wire.NodeTaskEvent.
+	Event string
+	// Key makes the Put idempotent, across restarts too: the same key again gives the first event and adds nothing,
+	// while it is pending and for the next KeepKeys acknowledged keys. "" means no such memory.
+	Key string
+	// Droppable events make room, oldest first, when the outbox is full. Never set it on a terminal event.
+	Droppable bool
+	// Payload makes the event's payload with its envelope inside. It is called with the outbox locked: do not call back.
+	Payload func(wire.Envelope) (any, error)
+}
+
+// Pending is an event that waits for its acknowledgement.
+type Pending struct {
+	wire.Envelope
+	Event   string
+	Payload json.RawMessage
+}
+
+// Outbox keeps events on disk, in order, until they are acknowledged: at least once, across power loss.
+// It is safe for concurrent use; Put is durable when it returns. OUTBOX.md has the file format.
+type Outbox struct {
+	opts OutboxOptions
+	path string
+	lock *os.File
+
+	mu      sync.Mutex
+	boots   []*bootRecord // all in the file, oldest first; the last is the current one
+	pending []*entry      // in order
+	bytes   int64         // of pending payloads
+	keys    map[string]string
+	done    []doneRecord // the acknowledged part of keys, oldest first
+	dropped int64
+	file    appender
+	size    int64         // of the file
+	group   *group        // what the next write takes
+	writing bool          // a flush runs: it alone touches file
+	idle    chan struct{} // closed when that flush ends
+	changed chan struct{} // closed and replaced when pending changes
+	failed  error         // after a failed write nothing about the file is sure: everything stops
+}
+
+// entry is a pending event. It is sent only once it is durable: an event that a crash could still undo must not be seen.
+type entry struct {
+	put     *putRecord
+	durable bool
+	group   *group
+}
+
+// group is what one write and one fsync make durable.
+type group struct {
+	records []record
+	entries []*entry
+	done    chan struct{}
+	err     error
+}
+
+// OpenOutbox opens the outbox of a state directory, which must exist, and starts a new boot in it.
+// Errors: ErrOutboxLocked, *CorruptError, and whatever the disk says.
+func OpenOutbox(dir string, opts OutboxOptions) (*Outbox, error) {
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outbox{opts: opts.withDefaults(), path: filepath.Join(dir, outboxName), lock: lock,
+		keys: make(map[string]string), changed: make(chan struct{})}
+	if err := o.load(dir); err != nil {
+		if o.file != nil {
+			err = errors.Join(err, o.file.Close())
+		}
+		return nil, errors.Join(err, lock.Close())
+	}
+	return o, nil
+}
+
+func (o *Outbox) load(dir string) error {
+	h, torn, err := readOutbox(dir)
+	if err != nil {
+		return err
+	}
+	if torn > 0 {
+		o.opts.Logger.Warn("outbox: the last write was torn and is cut off; no Put of it had returned", "file", o.path, "bytes", torn)
+	}
+	o.boots, o.done, o.size = h.boots, h.done, h.end
+	for _, d := range o.done {
+		o.keys[d.Key] = d.EventID
+	}
+	o.trimDone()
+	for _, p := range h.pending {
+		o.add(&entry{put: p, durable: true})
+	}
+	if o.file, err = openAppend(o.path); err != nil {
+		return err
+	}
+	return o.startBoot()
+}
+
+// startBoot gives this life of the process an id. Where a new one would not fit in a connect, since too many boots
+// still have events pending, the newest boot goes on: its numbers continue, so order and identity hold.
+func (o *Outbox) startBoot() error {
+	o.mu.Lock()
+	if len(o.listed()) >= maxBoots {
+		o.mu.Unlock()
+		return nil
+	}
+	boot := &bootRecord{ID: randomID()}
+	o.boots = append(o.boots, boot)
+	g := o.enqueue(nil, record{Boot: boot})
+	o.mu.Unlock()
+	<-g.done
+	return g.err
+}
+
+func randomID() string {
+	var id [8]byte
+	rand.Read(id[:]) // never fails (crypto/rand)
+	return hex.EncodeToString(id[:])
+}
+
+// Put keeps an event and returns its envelope once it is on disk. When the outbox is full, the oldest droppable events
+// make room; where there are none, a droppable event is dropped (ErrDropped) and any other waits for room until ctx
+// ends (ErrOutboxFull).
+func (o *Outbox) Put(ctx context.Context, e Entry) (wire.Envelope, error) {
+	env, g, err := o.reserve(ctx, e)
+	if err != nil || g == nil {
+		return env, err
+	}
+	// Not ctx: the event is on its way to the disk, and giving up now would leave the caller not knowing.
+	<-g.done
+	if g.err != nil {
+		return wire.Envelope{}, g.err
+	}
+	return env, nil
+}
+
+// reserve adds the event to the next write. A nil group means that it is durable already.
+func (o *Outbox) reserve(ctx context.Context, e Entry) (wire.Envelope, *group, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if o.failed != nil {
+			return wire.Envelope{}, nil, o.failed
+		}
+		if env, g, ok := o.known(e.Key); ok {
+			return env, g, nil
+		}
+		if o.room() {
+			return o.append(e)
+		}
+		if e.Droppable {
+			o.countDrop(e.Event)
+			return wire.Envelope{}, nil, ErrDropped
+		}
+		if err := o.wait(ctx); err != nil {
+			return wire.Envelope{}, nil, fmt.Errorf("%w: %w", ErrOutboxFull, err)
+		}
+	}
+}
+
+// known finds the event that a key was given to.
+func (o *Outbox) known(key string) (wire.Envelope, *group, bool) {
+	id, ok := o.keys[key]
+	if key == "" || !ok {
+		return wire.Envelope{}, nil, false
+	}
+	for _, p := range o.pending {
+		if p.put.EventID == id {
+			return p.put.Envelope, p.group, true
+		}
+	}
+	return envelopeOf(id), nil, true
+}
+
+// room tells whether one more event fits, dropping what may be dropped. The head is in flight: it stays.
+func (o *Outbox) room() bool {
+	full := func() bool { return len(o.pending) >= o.opts.MaxPending || o.bytes >= o.opts.MaxBytes }
+	for i := 1; i < len(o.pending) && full(); {
+		p := o.pending[i]
+		if !p.put.Droppable || !p.durable {
+			i++
+			continue
+		}
+		o.remove(i)
+		delete(o.keys, p.put.Key)
+		o.enqueue(nil, record{Drop: p.put.EventID})
+		o.countDrop(p.put.Event)
+	}
+	return !full()
+}
+
+func (o *Outbox) countDrop(event string) {
+	o.dropped++
+	o.opts.Logger.Warn("outbox: full: a droppable event was dropped", "event", event, "dropped", o.dropped)
+}
+
+// append gives the event its number. Under the lock, so that the order of numbers is the order in the file.
+func (o *Outbox) append(e Entry) (wire.Envelope, *group, error) {
+	boot := o.boots[len(o.boots)-1]
+	env := wire.Envelope{EventID: eventID(boot.ID, boot.Seq+1), BootID: boot.ID, Seq: boot.Seq + 1}
+	body, err := e.Payload(env)
+	if err != nil {
+		return wire.Envelope{}, nil, err
+	}
+	payload, err := json.Marshal(body)
+	if err != nil {
+		return wire.Envelope{}, nil, fmt.Errorf("write the payload of %s: %w", e.Event, err)
+	}
+	boot.Seq++
+	p := &entry{put: &putRecord{Event: e.Event, Envelope: env, Key: e.Key, Droppable: e.Droppable, Payload: payload}}
+	o.add(p)
+	p.group = o.enqueue(p, record{Put: p.put})
+	return env, p.group, nil
+}
+
+func (o *Outbox) add(p *entry) {
+	o.pending = append(o.pending, p)
+	o.bytes += int64(len(p.put.Payload))
+	if p.put.Key != "" {
+		o.keys[p.put.Key] = p.put.EventID
+	}
+}
+
+func (o *Outbox) remove(i int) {
+	o.bytes -= int64(len(o.pending[i].put.Payload))
+	o.pending = slices.Delete(o.pending, i, i+1)
+	o.wake()
+}
+
+// Next returns the oldest event that is not acknowledged, waiting for one until ctx ends.
+func (o *Outbox) Next(ctx context.Context) (Pending, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if o.failed != nil {
+			return Pending{}, o.failed
+		}
+		if len(o.pending) > 0 && o.pending[0].durable {
+			p := o.pending[0].put
+			return Pending{Envelope: p.Envelope, Event: p.Event, Payload: p.Payload}, nil
+		}
+		if err := o.wait(ctx); err != nil {
+			return Pending{}, err
+		}
+	}
+}
+
+// Ack removes an event that the cloud has recorded. An id that is not pending changes nothing.
+// Should a crash undo it, the event is sent once more.
+func (o *Outbox) Ack(id string) error {
+	o.mu.Lock()
+	if o.failed != nil {
+		defer o.mu.Unlock()
+		return o.failed
+	}
+	i := slices.IndexFunc(o.pending, func(p *entry) bool { return p.put.EventID == id && p.durable })
+	if i < 0 {
+		o.mu.Unlock()
+		return nil
+	}
+	if key := o.pending[i].put.Key; key != "" {
+		o.done = append(o.done, doneRecord{key, id})
+		o.trimDone()
+	}
+	o.remove(i)
+	g := o.enqueue(nil, record{Ack: id})
+	o.mu.Unlock()
+	<-g.done
+	return g.err
+}
+
+// trimDone forgets the oldest keys beyond KeepKeys.
+func (o *Outbox) trimDone() {
+	for len(o.done) > o.opts.KeepKeys {
+		if o.keys[o.done[0].Key] == o.done[0].EventID {
+			delete(o.keys, o.done[0].Key)
+		}
+		o.done = o.done[1:]
+	}
+}
+
+// wait sleeps until pending changes. Called with the lock, returns with it.
+func (o *Outbox) wait(ctx context.Context) error {
+	changed := o.changed
+	o.mu.Unlock()
+	defer o.mu.Lock()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (o *Outbox) wake() {
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// BootID is the id of the current boot: this life of the process.
+func (o *Outbox) BootID() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.boots[len(o.boots)-1].ID
+}
+
+// LastSeq is the last number given to an event in the current boot; 0 before the first.
+func (o *Outbox) LastSeq() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.boots[len(o.boots)-1].Seq
+}
+
+// Boots lists the boots that matter, oldest first, the current one last: every boot with pending events and the last few.
+func (o *Outbox) Boots() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	listed := o.listed()
+	ids := make([]string, len(listed))
+	for i, b := range listed {
+		ids[i] = b.ID
+	}
+	return ids
+}
+
+func (o *Outbox) listed() []*bootRecord {
+	waiting := make(map[string]bool)
+	for _, p := range o.pending {
+		waiting[p.put.BootID] = true
+	}
+	var listed []*bootRecord
+	for i, b := range o.boots {
+		if waiting[b.ID] || i >= len(o.boots)-keepBoots {
+			listed = append(listed, b)
+		}
+	}
+	return listed
+}
+
+// OutboxStats counts what an operator of a device asks about.
+type OutboxStats struct {
+	Pending int   // events not acknowledged
+	Bytes   int64 // of their payloads
+	Dropped int64 // droppable events given up since the outbox was opened
+}
+
+// Stats returns the counts of this moment.
+func (o *Outbox) Stats() OutboxStats {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return OutboxStats{Pending: len(o.pending), Bytes: o.bytes, Dropped: o.dropped}
+}
+
+// Close waits for what is being written and frees the directory. Waiting Puts fail with ErrOutboxClosed.
+func (o *Outbox) Close() error {
+	o.mu.Lock()
+	if errors.Is(o.failed, ErrOutboxClosed) {
+		o.mu.Unlock()
+		return nil
+	}
+	failed := o.failed
+	o.failed = ErrOutboxClosed
+	o.wake()
+	idle := o.idle
+	o.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+	return errors.Join(failed, o.file.Close(), o.lock.Close())
+}
