@@ -11,6 +11,9 @@ func (m *machine) expire() {
 	if i := s.current(); i >= 0 && s.Steps[i].VerifyBy > 0 && m.at >= s.Steps[i].VerifyBy {
 		m.close(i, s.Steps[i].op(), VerifiedResult{Verdict: Unverified, Detail: "no verdict in time"})
 	}
+	if m.at >= s.StartBy && s.unstarted() {
+		m.end(Failed, &Report{Code: "START_TOO_LATE", Detail: "nothing had started in time: the wish is too old to move a device"})
+	}
 	if m.at >= s.Deadline {
 		m.end(Failed, m.tooLate())
 	}
@@ -44,18 +47,17 @@ func (s *State) nextWake() int64 {
 	default:
 		earliest(s.Deadline)
 	}
+	if s.unstarted() {
+		earliest(s.StartBy)
+	}
 	if s.Question != nil {
 		earliest(s.Question.ExpiresAt)
 	}
 	if i := s.current(); i >= 0 {
 		st, op := &s.Steps[i], s.Steps[i].op()
 		earliest(st.VerifyBy)
-		switch {
-		case op.Phase == OpUnsent && s.Device.Route == nil && s.Cancel == nil && s.Ending == nil:
-			earliest(s.StartBy)
-		case !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking && s.Device.Route != nil:
-			earliest(op.CheckAt)
-		case !op.Lost && !op.Phase.Dead() && op.Phase != OpUnsent:
+		idle := !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking
+		if idle && (s.Device.Route != nil || !op.Lost) { // what is out comes back; without a route reachDevice waits
 			earliest(op.CheckAt)
 		}
 	}

@@ -80,8 +80,8 @@ func (s *sim) checkRanks(before plan.State) {
 
 // Law 18: a plan that is not over always has a time at which it moves by itself.
 func (s *sim) checkWaits() {
-	if s.state.Begun && s.finish == nil && s.state.Wake == 0 {
-		s.t.Fatalf("Law18: %s, and nothing will wake it", describe(s.state))
+	if s.state.Begun && s.finish == nil && s.state.Wake <= s.now {
+		s.t.Fatalf("Law18: %s, and its next wake is at %d, now %d", describe(s.state), s.state.Wake, s.now)
 	}
 }
 

@@ -48,17 +48,12 @@ func (m *machine) send(i int) {
 	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 {
 		return
 	}
-	first := !m.moved()
-	if first && m.at >= s.StartBy {
-		m.end(Failed, &Report{Code: "START_TOO_LATE", Detail: "the first step was not started in time: the wish is too old to move a robot"})
-		return
-	}
 	if !m.bind(i) || s.Device.Route == nil {
 		return
 	}
 	spec, c, route := s.Document.Steps[i], s.capability(i), *s.Device.Route
 	ttl := c.Timeouts.QueueMs
-	if first {
+	if !s.moved() {
 		ttl = min(ttl, s.StartBy-m.at)
 	}
 	op.Phase, op.Sending, op.Lost, op.Why = OpSent, true, false, ""
@@ -72,15 +67,24 @@ func (m *machine) send(i int) {
 }
 
 // moved reports whether the device ever took an operation of this plan.
-func (m *machine) moved() bool {
-	for i := range m.s.Steps {
-		for _, op := range m.s.Steps[i].Ops {
+func (s *State) moved() bool {
+	for i := range s.Steps {
+		for _, op := range s.Steps[i].Ops {
 			if op.Phase.rank() > 0 && op.Phase != OpRefused {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// unstarted reports whether nothing was sent that may have moved the device: then StartBy bounds the wait.
+func (s *State) unstarted() bool {
+	if s.Cancel != nil || s.Ending != nil || s.moved() {
+		return false
+	}
+	i := s.current()
+	return i < 0 || s.Steps[i].op().Phase == OpUnsent
 }
 
 // bind fills a step's arguments once: the document's own, and those bound from results (law 3).

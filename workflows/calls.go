@@ -97,7 +97,7 @@ func (r *planRun) carryOut(c plan.Command) {
 	case plan.Say:
 		r.sayOnce(c)
 	case plan.SetDeadline:
-		r.setDeadline(c.At)
+		r.wake = c.At
 	case plan.Decide:
 		// No decider is offered yet: an empty decision takes the reason table's default.
 		r.inbox = append(r.inbox, plan.Decided{})

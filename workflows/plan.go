@@ -50,6 +50,7 @@ type planRun struct {
 	inbox   []plan.Input // from update handlers
 	taken   int          // how many of the inbox the machine took
 	timer   *wakeTimer
+	wake    int64               // when the machine last asked to be woken
 	await   workflow.CancelFunc // of the AwaitDevice that is out
 	shown   shown
 	outcome *plan.Outcome
@@ -132,6 +133,7 @@ func (r *planRun) step(in plan.Input) {
 	for _, c := range commands {
 		r.carryOut(c)
 	}
+	r.arm()
 	r.show()
 }
 
@@ -161,7 +163,8 @@ func (r *planRun) close() (plan.Outcome, error) {
 	return o, nil
 }
 
-// wakeTimer is the plan's one timer. It is set anew only for an earlier time: a later one is asked for when it fires,
+// wakeTimer is the plan's one timer. It is set anew only for an earlier time: when it fires before the time
+// asked for, it is armed again,
 // which saves two events a step (reference: what a step costs).
 type wakeTimer struct {
 	at     int64
@@ -171,8 +174,10 @@ type wakeTimer struct {
 
 func (t *wakeTimer) due() bool { return t != nil && t.future.IsReady() }
 
-func (r *planRun) setDeadline(at int64) {
-	if r.timer != nil && r.timer.at <= at {
+// arm keeps a timer for the time the machine last asked for, or for an earlier one.
+func (r *planRun) arm() {
+	at := r.wake
+	if r.outcome != nil || at == 0 || (r.timer != nil && r.timer.at <= at) {
 		return
 	}
 	if r.timer != nil {
