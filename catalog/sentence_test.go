@@ -105,7 +105,7 @@ func TestRenderNeverLeavesABraceOfAPlace(t *testing.T) {
 
 func TestParseTemplate(t *testing.T) {
 	t.Parallel()
-	got, err := catalog.ParseTemplate("{room}(으)로 가서 공기(를) 청정(좀)해줘?")
+	got, err := catalog.ParseTemplate("{room}(으)로 가서 공기(를) [청정|정화](좀)해줘?")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestParseTemplate(t *testing.T) {
 		{Kind: catalog.PartParticle, Text: "(으)로", Forms: []string{"으로", "로", "에"}},
 		{Kind: catalog.PartLiteral, Text: " 가서 공기"},
 		{Kind: catalog.PartParticle, Text: "(를)", Forms: []string{"을", "를"}},
-		{Kind: catalog.PartLiteral, Text: " 청정"},
+		{Kind: catalog.PartChoice, Text: "[청정|정화]", Forms: []string{"청정", "정화"}},
 		{Kind: catalog.PartParticle, Text: "(좀)", Forms: []string{"좀"}},
 		{Kind: catalog.PartLiteral, Text: "해줘"},
 	}}
@@ -128,7 +128,7 @@ func TestParseTemplate(t *testing.T) {
 
 func TestParseTemplateRefuses(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "?", "{room}", "{room}(으)로", "{room", "{}로 가", "가}", "(를", "가)", "{a}{b} 가", "{a} {b} 가", "{a(b)} 가", "{a}(를){b} 가"} {
+	for _, text := range []string{"", "?", "{room}", "{room}(으)로", "{room", "{}로 가", "가}", "(를", "가)", "{a}{b} 가", "{a} {b} 가", "{a(b)} 가", "{a}(를){b} 가", "[] 가", "[가|] 나", "[가", "가]", "( )가"} {
 		if got, err := catalog.ParseTemplate(text); err == nil {
 			t.Errorf("%q: took as %+v", text, got)
 		}

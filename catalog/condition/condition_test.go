@@ -78,8 +78,8 @@ func TestEvalNeverTakesABreakForAVerdict(t *testing.T) {
 	t.Parallel()
 	context := object{"battery": object{"level": "full"}, "list": []any{1.0, 2.0, 3.0}}
 	for _, expr := range []string{
-		`context.battery.level > 20`,   // mistyped
-		`context.battery.level`,        // no truth
+		`context.battery.level > 20`, // mistyped
+		`context.battery.level`,      // no truth
 		`context.list.map(a, context.list.map(b, context.list.map(c, context.list.map(d, context.list.map(e, context.list.map(f, context.list.map(g, context.list.map(h, h)))))))).size() > 0`,
 	} {
 		got, err := eval(t, expr, context, nil, nil)

@@ -1,0 +1,145 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"errand/catalog"
+	"errand/internal/border"
+)
+
+// PlanSentences lists the sentences about a whole plan that every catalog has, with the places each may use.
+//
+// `steps` is what was said about the steps, `reason` a reason's own sentence, `said` a room as the person named it,
+// `known` the rooms there are, `offers` what can be asked for.
+func PlanSentences() map[string][]string {
+	return map[string][]string{
+		"done": {"steps"}, "partly": {"steps", "reason"}, "failed": {"reason"}, "cancelled": {"steps"},
+		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
+	}
+}
+
+// linter collects what is wrong with a catalog as a whole, each with its path.
+type linter struct {
+	catalog *catalog.Catalog
+	whole   catalog.Slice
+	faults  border.Faults
+}
+
+// Lint checks what a schema cannot: that names are unique and known, that conditions and templates compile,
+// and that every routine would pass the same borders as a planner's plan. The order is the catalog's own.
+func Lint(c *catalog.Catalog) border.Faults {
+	l := &linter{catalog: c, whole: c.Whole()}
+	l.capabilities()
+	l.reasons()
+	l.routines()
+	l.watches()
+	l.sentences()
+	return l.faults
+}
+
+func (l *linter) fault(path, code, format string, args ...any) {
+	l.faults = append(l.faults, border.Fault{Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// unique faults each value that came before; path gives the place of the i-th.
+func (l *linter) unique(what string, values []string, path func(int) string) {
+	first := make(map[string]int, len(values))
+	for i, v := range values {
+		if j, again := first[v]; again {
+			l.fault(path(i), "duplicate", "is the same %s %q as %s", what, v, path(j))
+			continue
+		}
+		first[v] = i
+	}
+}
+
+// each maps a list to the strings to compare.
+func each[T any](items []T, of func(T) string) []string {
+	values := make([]string, len(items))
+	for i, item := range items {
+		values[i] = of(item)
+	}
+	return values
+}
+
+// at makes a path function for one field of a list's items.
+func at(list, field string) func(int) string {
+	return func(i int) string { return border.Field(border.Index(list, i), field) }
+}
+
+func (l *linter) reasons() {
+	l.unique("reason code", each(l.catalog.Reasons, func(r catalog.Reason) string { return r.Code }), at("reasons", "code"))
+	for i, r := range l.catalog.Reasons {
+		path := border.Index("reasons", i)
+		recovers := r.Recovery.Action == "retry" || r.Recovery.Action == "wait"
+		switch {
+		case recovers && r.Recovery.MaxAttempts < 1:
+			l.fault(border.Field(path, "recovery"), "unbounded", "needs max_attempts: a recovery is bounded (law 13)")
+		case recovers && r.Recoverability == "permanent":
+			l.fault(border.Field(path, "recovery"), "contradiction", "tries again what is permanent")
+		case !recovers && (r.Recovery.MaxAttempts > 0 || r.Recovery.BackoffMs > 0):
+			l.fault(border.Field(path, "recovery"), "contradiction", "counts attempts of an action that does nothing")
+		case r.Default == "retry" && r.Recoverability == "permanent":
+			l.fault(border.Field(path, "default"), "contradiction", "tries again what is permanent")
+		}
+		l.text(border.Field(path, "say"), r.Say, nil)
+	}
+}
+
+func (l *linter) watches() {
+	l.unique("observation kind", each(l.catalog.Watches, func(w catalog.Watch) string { return w.Kind }), at("watches", "kind"))
+	for i, w := range l.catalog.Watches {
+		path := border.Field(border.Index("watches", i), "routine")
+		at := slices.IndexFunc(l.catalog.Routines, func(r catalog.Routine) bool { return r.ID == w.Routine })
+		switch {
+		case at < 0:
+			l.fault(path, "unknown_routine", "names the unknown routine %q", w.Routine)
+		case len(l.catalog.Routines[at].Slots) > 0:
+			l.fault(path, "unfilled_slot", "starts %q, whose slots only a sentence can fill", w.Routine)
+		}
+	}
+}
+
+func (l *linter) sentences() {
+	required := PlanSentences()
+	for _, name := range sortedKeys(required) {
+		if _, ok := l.catalog.Sentences[name]; !ok {
+			l.fault(border.Field("sentences", name), "required", "is missing: it is said about a whole plan")
+		}
+	}
+	for _, name := range sortedKeys(l.catalog.Sentences) {
+		path := border.Field("sentences", name)
+		if _, ok := required[name]; !ok {
+			l.fault(path, "unknown_sentence", "is never said: the sentences are %s", strings.Join(sortedKeys(required), ", "))
+			continue
+		}
+		l.text(path, l.catalog.Sentences[name], required[name])
+	}
+}
+
+// text checks both languages of a sentence: places close, particles are known, names are among those allowed.
+func (l *linter) text(path string, t catalog.Text, allowed []string) {
+	for _, s := range []struct{ language, sentence string }{{"ko", t.Ko}, {"en", t.En}} {
+		names, ok := catalog.Places(s.sentence)
+		if !ok {
+			l.fault(border.Field(path, s.language), "bad_sentence", "has a place that is not {name} or {name:particle}")
+			continue
+		}
+		for _, name := range names {
+			if !slices.Contains(allowed, name) {
+				l.fault(border.Field(path, s.language), "unknown_place", "uses {%s}, which nothing fills here", name)
+			}
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,127 @@
+package load
+
+import (
+	"regexp"
+	"slices"
+
+	"errand/catalog"
+	"errand/catalog/condition"
+	"errand/internal/border"
+)
+
+// maxRunMs bounds any task: what takes longer than a day is a plan, not a step.
+const maxRunMs = 24 * 60 * 60 * 1000
+
+func (l *linter) capabilities() {
+	all := l.catalog.Capabilities
+	l.unique("capability id", each(all, func(c catalog.Capability) string { return c.ID }), at("capabilities", "id"))
+	l.unique("task method", each(all, func(c catalog.Capability) string { return c.TaskMethod }), at("capabilities", "task_method"))
+	for i := range all {
+		l.capability(&all[i], border.Index("capabilities", i))
+	}
+}
+
+func (l *linter) capability(c *catalog.Capability, path string) {
+	l.declarations(c, path)
+	l.timeouts(c.Timeouts, border.Field(path, "timeouts"))
+	for i, expr := range c.Preconditions {
+		l.condition(c, expr, border.Index(border.Field(path, "preconditions"), i))
+	}
+	if c.Verify != "" {
+		l.condition(c, c.Verify, border.Field(path, "verify"))
+	}
+	l.readBack(c, border.Field(path, "read_back"))
+	if c.Impact == catalog.Irreversible && (c.Confirm == nil || c.Confirm.Policy == "never") {
+		l.fault(path, "unconfirmed", "is irreversible and needs a confirm policy")
+	}
+	for _, name := range sortedKeys(c.Say) {
+		l.text(border.Field(border.Field(path, "say"), name), c.Say[name], fillers(c))
+	}
+}
+
+// declarations checks the slots and the result fields by themselves.
+func (l *linter) declarations(c *catalog.Capability, path string) {
+	slots := border.Field(path, "slots")
+	l.unique("slot", each(c.Slots, func(s catalog.Slot) string { return s.Name }), at(slots, "name"))
+	for i, s := range c.Slots {
+		l.slotSchema(s.Schema, border.Field(border.Index(slots, i), "schema"))
+		if s.Grounding != "" && s.Schema.Type != "string" {
+			l.fault(border.Field(border.Index(slots, i), "grounding"), "contradiction", "grounds a %s: only text names a %s", s.Schema.Type, s.Grounding)
+		}
+	}
+	fields := border.Field(border.Field(path, "result_contract"), "bindable_result_fields")
+	contract := &c.ResultContract
+	l.unique("result field", each(contract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }), at(fields, "name"))
+	for i, f := range contract.BindableResultFields {
+		l.slotSchema(f.Schema, border.Field(border.Index(fields, i), "schema"))
+		if f.Schema.Type == "object" {
+			l.fault(border.Field(border.Index(fields, i), "schema.type"), "contradiction", "lists a whole object: list its fields instead (law 4)")
+		}
+	}
+	if contract.Envelope && len(contract.BindableResultFields) == 0 {
+		l.fault(border.Field(border.Field(path, "result_contract"), "envelope"), "contradiction", "allows an envelope with nothing in it: list a field")
+	}
+}
+
+// slotSchema refuses keywords that the type ignores, and bounds that nothing meets.
+func (l *linter) slotSchema(s catalog.SlotSchema, path string) {
+	text := s.Type == "string"
+	number := s.Type == "number" || s.Type == "integer"
+	switch {
+	case !text && (len(s.Enum) > 0 || s.MinLength != nil || s.MaxLength != nil):
+		l.fault(path, "contradiction", "gives a %s the bounds of a string", s.Type)
+	case !number && (s.Minimum != nil || s.Maximum != nil):
+		l.fault(path, "contradiction", "gives a %s the bounds of a number", s.Type)
+	case s.MinLength != nil && s.MaxLength != nil && *s.MinLength > *s.MaxLength,
+		s.Minimum != nil && s.Maximum != nil && *s.Minimum > *s.Maximum:
+		l.fault(path, "contradiction", "has a least value above its greatest: nothing would fit")
+	}
+}
+
+func (l *linter) timeouts(t catalog.Timeouts, path string) {
+	for _, bound := range []struct {
+		name string
+		ms   int64
+	}{{"queue_ms", t.QueueMs}, {"run_ms", t.RunMs}} {
+		if bound.ms <= 0 || bound.ms > maxRunMs {
+			l.fault(border.Field(path, bound.name), "bad_timeout", "is %d ms, must be above 0 and at most 24 hours (law 18)", bound.ms)
+		}
+	}
+}
+
+// references finds args.x and result.x in an expression.
+var references = regexp.MustCompile(`\b(args|result)\.([A-Za-z_][A-Za-z0-9_]*)`)
+
+// condition checks that an expression compiles and names only slots and listed result fields.
+func (l *linter) condition(c *catalog.Capability, expr, path string) {
+	if _, err := condition.Compile(expr); err != nil {
+		l.fault(path, "bad_condition", "%v", err)
+		return
+	}
+	for _, ref := range references.FindAllStringSubmatch(expr, -1) {
+		_, slot := c.Slot(ref[2])
+		_, field := c.ResultContract.Field(ref[2])
+		if ref[1] == "args" && !slot || ref[1] == "result" && !field {
+			l.fault(path, "unknown_name", "uses %s, which %s does not declare", ref[0], c.ID)
+		}
+	}
+}
+
+func (l *linter) readBack(c *catalog.Capability, path string) {
+	if c.ReadBack == "" {
+		return
+	}
+	reader, ok := l.whole.Capability(c.ReadBack)
+	switch {
+	case !ok:
+		l.fault(path, "unknown_capability", "names the unknown capability %q", c.ReadBack)
+	case reader.Impact != catalog.ReadOnly:
+		l.fault(path, "contradiction", "reads back with %q, which is not read_only", c.ReadBack)
+	}
+}
+
+// fillers lists what may fill a capability's sentences: its slots and its listed result fields.
+func fillers(c *catalog.Capability) []string {
+	names := each(c.Slots, func(s catalog.Slot) string { return s.Name })
+	return slices.Concat(names, each(c.ResultContract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }))
+}
