@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,8 +79,7 @@ func start(t *testing.T, args ...string) *program {
 	return p
 }
 
-// stop sends the signal, wants exit code 0 within the promised five seconds, and
-// nothing on stderr but what the test expects there.
+// stop sends the signal and wants exit code 0 within the promised five seconds.
 func (p *program) stop(t *testing.T, signal os.Signal) {
 	t.Helper()
 	began := time.Now()
@@ -121,6 +121,37 @@ func TestSignalsStopItCleanly(t *testing.T) {
 				t.Errorf("an uneventful run printed on stderr:\n%s", said)
 			}
 		})
+	}
+}
+
+func TestOutlivesWhoeverReadsItsOutput(t *testing.T) {
+	t.Parallel()
+	cmd, tmp := command(t, "--port", "0", "--headless", "--log-level", "debug")
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = writer
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	// From here on every one of its debug messages meets a broken pipe.
+	if err := errors.Join(writer.Close(), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("it ended with its reader: read %q, %v", line, err)
+	}
+	p := &program{cmd: cmd, stderr: &lockedBuffer{}}
+	p.stop(t, syscall.SIGTERM)
+	if left := names(t, tmp); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
