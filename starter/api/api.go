@@ -68,6 +68,9 @@ type API struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	handler http.Handler
+	// watching ends when the watches are to end.
+	watching   context.Context
+	endWatches context.CancelFunc
 }
 
 var _ http.Handler = (*API)(nil)
@@ -84,6 +87,7 @@ func New(p Parts) (*API, error) {
 		p.Log = slog.Default()
 	}
 	a := &API{Parts: p, whole: p.Catalog.Whole(), mux: http.NewServeMux(), metrics: newMetrics()}
+	a.watching, a.endWatches = context.WithCancel(context.Background())
 	a.huma = humago.New(a.mux, description())
 	a.routes()
 	guarded, err := newGuard(p.Tokens, http.HandlerFunc(a.dispatch))
@@ -96,6 +100,9 @@ func New(p Parts) (*API, error) {
 
 // ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// EndWatches ends every watch, so that a server can shut down; a watcher comes back with Last-Event-ID.
+func (a *API) EndWatches() { a.endWatches() }
 
 // OpenAPI is the description of the API, OpenAPI 3.1.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }

@@ -76,6 +76,7 @@ func (a *API) events(ctx context.Context, in *eventsIn) (*huma.StreamResponse, e
 func (a *API) watch(ctx context.Context, id string, since int, s *stream) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer context.AfterFunc(a.watching, stop)()
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+)
+
+// Worker is the settings of the worker.
+type Worker struct {
+	Catalog string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
+	Log
+}
+
+// API is the settings of the HTTP API (errand serve).
+type API struct {
+	APIListen string `split_words:"true" default:"127.0.0.1:7410" unit:"host:port" desc:"address the HTTP API listens on"`
+	Token     string `required:"true" secret:"true" unit:"at least 16 bytes" desc:"token that every request must carry; make one with: openssl rand -hex 32"`
+	Registry  string `default:".errand/registry.db" unit:"file" desc:"registry of devices; the gateways must use the same"`
+	UI        string `default:"http://127.0.0.1:8233" unit:"URL" desc:"where Temporal's web UI is: answers link to it"`
+	Catalog   string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
+	Log
+}
+
+// Client is the settings of the errand commands that talk to the HTTP API.
+type Client struct {
+	API   string `default:"http://127.0.0.1:7410" unit:"URL" desc:"where the HTTP API is"`
+	Token string `secret:"true" desc:"token of the API; default: the one that errand dev wrote to its state folder"`
+	State string `default:".errand" unit:"folder" desc:"where errand dev keeps its state"`
+}
+
+// Dev is the settings of errand dev: where the parts listen, and where their programs are.
+type Dev struct {
+	Bin          string `unit:"folder" desc:"where the programs worker, gateway, robot and temporal-dev are; default: next to errand"`
+	TemporalPort int    `split_words:"true" default:"7233" desc:"port of the Temporal server that is started"`
+	UIPort       int    `split_words:"true" default:"8233" desc:"port of Temporal's web UI"`
+	APIPort      int    `split_words:"true" default:"7410" desc:"port of the HTTP API"`
+	GatewayPort  int    `split_words:"true" default:"7420" desc:"port of the devices' gateway"`
+}
+
+// Log is the settings every long-running process has.
+type Log struct {
+	LogLevel string `split_words:"true" default:"warn" desc:"least level that is logged, to standard error: debug, info, warn or error"`
+}
+
+// Validate checks the level.
+func (l *Log) Validate() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.LogLevel)); err != nil {
+		return fmt.Errorf("ERRAND_LOG_LEVEL: %q is not a level: use debug, info, warn or error", l.LogLevel)
+	}
+	return nil
+}
+
+// Logger logs to standard error at the level.
+func (l *Log) Logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.LogLevel)); err != nil {
+		return nil, errors.Join(ErrSettings, err)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})), nil
+}
+
+var (
+	_ Validator = (*Worker)(nil)
+	_ Validator = (*API)(nil)
+)

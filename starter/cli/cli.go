@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"errand/internal/border"
+	"errand/internal/config"
+	"errand/starter/api"
+)
+
+// Exit codes of errand.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitInput  = 2
+)
+
+// commandLine is every command there is.
+type commandLine struct {
+	Dev   devCommand   `cmd:"" help:"Run everything on this machine: Temporal and its UI, worker, gateway, API, a simulated robot."`
+	Run   runCommand   `cmd:"" help:"Say something to a device and watch what becomes of it."`
+	Plan  planCommands `cmd:"" help:"Check, submit, watch and cancel plans."`
+	Serve serveCommand `cmd:"" help:"Serve the HTTP API."`
+
+	Device struct {
+		List deviceList `cmd:"" help:"List the devices."`
+		Show deviceShow `cmd:"" help:"Show one device, its rooms included."`
+	} `cmd:"" help:"Look at devices."`
+	Catalog struct {
+		Lint catalogLint `cmd:"" help:"Check a catalog file."`
+		Show catalogShow `cmd:"" help:"Show what devices can do."`
+	} `cmd:"" help:"Check and show catalogs."`
+	Config configCommand `cmd:"" help:"List every setting of every process, with its value and meaning."`
+}
+
+type planCommands struct {
+	Validate planValidate `cmd:"" help:"Check a plan file; needs nothing running."`
+	Submit   planSubmit   `cmd:"" help:"Carry out a plan file and watch it."`
+	List     planList     `cmd:"" help:"List plans, the newest first."`
+	Show     planShow     `cmd:"" help:"Show one plan."`
+	Watch    planWatch    `cmd:"" help:"Watch a plan until it is over."`
+	Cancel   planCancel   `cmd:"" help:"Ask a plan to stop."`
+	Answer   planAnswer   `cmd:"" help:"Answer a plan's open question."`
+}
+
+// session is what every command works with.
+type session struct {
+	ctx    context.Context
+	hurry  context.Context
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// Main runs one command line and returns the exit code. The end of ctx interrupts it; hurry ends its patience.
+func Main(ctx, hurry context.Context, args []string, stdout, stderr io.Writer) int {
+	var line commandLine
+	exited := -1
+	parser, err := kong.New(&line, kong.Name("errand"),
+		kong.Description("Carries out an assistant's plans on real devices, durably."),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }))
+	if err != nil { // the declarations above are wrong
+		fmt.Fprintf(stderr, "errand: %v\n", err)
+		return exitFailed
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case exited >= 0:
+		return exited
+	case err != nil:
+		fmt.Fprintf(stderr, "errand: %v; `errand --help` lists the commands\n", err)
+		return exitInput
+	}
+	s := &session{ctx: ctx, hurry: hurry, stdout: stdout, stderr: stderr}
+	if err := command.Run(s); err != nil {
+		fmt.Fprint(stderr, explain(err))
+		return exitCode(err)
+	}
+	return exitOK
+}
+
+// inputError is an error whose cause is what we were given.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+// input makes an error that is the caller's.
+func input(format string, args ...any) error { return inputError{fmt.Errorf(format, args...)} }
+
+func exitCode(err error) int {
+	var faults border.Faults
+	var given inputError
+	var p *api.Problem
+	switch {
+	case errors.As(err, &given), errors.Is(err, config.ErrSettings), errors.As(err, &faults), errors.Is(err, os.ErrNotExist):
+		return exitInput
+	case errors.As(err, &p) && p.Status >= 400 && p.Status < 500 && p.Status != http.StatusGone:
+		return exitInput
+	}
+	return exitFailed
+}
+
+// explain is an error as its reader should see it: one line, and one more for each fault of a document.
+func explain(err error) string {
+	var p *api.Problem
+	var faults border.Faults
+	text := err.Error()
+	switch {
+	case errors.As(err, &p):
+		text = p.Detail
+		if len(p.Errors) > 0 && p.Status == http.StatusUnprocessableEntity {
+			faults, text = p.Errors, "the document was refused"
+		}
+	case errors.As(err, &faults):
+		text = "the document has faults"
+	}
+	out := "errand: " + clean(text) + "\n"
+	for _, f := range faults {
+		path := f.Path
+		if path == "" {
+			path = "(document)"
+		}
+		out += fmt.Sprintf("  %s: %s (%s)\n", clean(path), clean(f.Message), clean(f.Code))
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"errand/internal/config"
+	"errand/starter/dev"
+)
+
+// devCommand is errand dev.
+type devCommand struct {
+	Utterance string `name:"run" placeholder:"UTTERANCE" xor:"once" help:"Once all is up say this, watch it, and take everything down."`
+	Plan      string `placeholder:"FILE" xor:"once" help:"Once all is up submit this plan, watch it, and take everything down."`
+	StateDir  string `placeholder:"DIR" help:"Where everything is kept (default: ERRAND_STATE, else .errand)."`
+	Fresh     bool   `help:"Keep everything in a temporary folder that is removed at the end."`
+	FreePorts bool   `help:"Use ports that are free instead of the well-known ones."`
+	Verbose   bool   `short:"v" help:"Print every line of every process."`
+}
+
+// Run runs everything.
+func (d *devCommand) Run(s *session) error {
+	options := dev.Options{StateDir: d.StateDir, Fresh: d.Fresh, FreePorts: d.FreePorts, Verbose: d.Verbose, Out: s.stdout, Hurry: s.hurry}
+	var where config.Client
+	if err := errors.Join(config.Load(&options.Dev), config.Load(&where)); err != nil {
+		return err
+	}
+	if options.StateDir == "" {
+		options.StateDir = where.State
+	}
+	switch {
+	case d.Utterance != "":
+		options.Once = d.once(s, func(ctx context.Context, c *client) error {
+			return (&runCommand{Utterance: d.Utterance, Verbose: d.Verbose}).say(ctx, c, s.stdout)
+		})
+	case d.Plan != "":
+		if _, err := readFile(d.Plan); err != nil { // before minutes are spent
+			return err
+		}
+		options.Once = d.once(s, func(ctx context.Context, c *client) error {
+			return (&planSubmit{File: d.Plan, Verbose: d.Verbose}).submit(ctx, c, s.stdout)
+		})
+	}
+	return dev.Run(s.ctx, options)
+}
+
+// once runs f against what is up, between empty lines.
+func (d *devCommand) once(s *session, f func(context.Context, *client) error) func(context.Context, dev.Running) error {
+	return func(ctx context.Context, up dev.Running) error {
+		fmt.Fprintln(s.stdout)
+		err := f(ctx, clientFor(up.API, up.Token))
+		fmt.Fprintln(s.stdout)
+		return err
+	}
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"errand/plan"
+	"errand/starter/api"
+)
+
+// planValidate is errand plan validate: offline, against the catalog alone. Rooms are the device's to know: the API's
+// plans:validate knows them.
+type planValidate struct {
+	File string `arg:"" help:"Plan file (JSON); - reads standard input."`
+}
+
+// Run prints every fault of the file.
+func (p *planValidate) Run(s *session) error {
+	text, err := readFile(p.File)
+	if err != nil {
+		return err
+	}
+	known, err := configuredCatalog()
+	if err != nil {
+		return err
+	}
+	whole := known.Whole()
+	doc, faults := plan.Read(text, &whole, plan.Grounding{})
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "%s: a plan of %d steps, without faults against catalog %s\n", p.File, len(doc.Steps), known.CatalogVersion)
+	return nil
+}
+
+type planSubmit struct {
+	File    string `arg:"" help:"Plan file (JSON); - reads standard input."`
+	Key     string `help:"Idempotency key: the same key again is the same plan. Default: a new one."`
+	NoWatch bool   `help:"Do not wait for its end."`
+	Verbose bool   `short:"v" help:"Print every entry of the plan's journal."`
+}
+
+// Run submits the file and watches.
+func (p *planSubmit) Run(s *session) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	return p.submit(s.ctx, c, s.stdout)
+}
+
+func (p *planSubmit) submit(ctx context.Context, c *client, out io.Writer) error {
+	text, err := readFile(p.File)
+	if err != nil {
+		return err
+	}
+	if p.Key == "" {
+		p.Key = "cli-" + rand.Text()
+	}
+	response, err := c.send(ctx, http.MethodPost, "/v1/plans", text, http.Header{"Idempotency-Key": {p.Key}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var started api.Started
+	if err := json.NewDecoder(response.Body).Decode(&started); err != nil {
+		return fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	fmt.Fprintf(out, "%s → plan %s\n", p.File, started.PlanID)
+	if p.NoWatch {
+		return nil
+	}
+	return follow(ctx, c, out, started.PlanID, started.UIURL, p.Verbose)
+}
+
+type planWatch struct {
+	ID      string `arg:"" help:"Plan id."`
+	Verbose bool   `short:"v" help:"Print every entry of the plan's journal."`
+}
+
+// Run watches from the plan's beginning.
+func (p *planWatch) Run(s *session) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	shown, err := c.plan(s.ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	return follow(s.ctx, c, s.stdout, p.ID, shown.UIURL, p.Verbose)
+}
+
+type planCancel struct {
+	ID     string `arg:"" help:"Plan id."`
+	Reason string `help:"Why, for the record."`
+}
+
+// Run asks for the cancel; what physically happens then is the plan's outcome.
+func (p *planCancel) Run(s *session) error {
+	return control(s, p.ID, "cancel", api.CancelBody{Reason: p.Reason})
+}
+
+type planAnswer struct {
+	ID       string `arg:"" help:"Plan id."`
+	Question string `arg:"" help:"Question id, as plan show prints it."`
+	Choice   string `arg:"" help:"One of the choices."`
+}
+
+// Run answers the question.
+func (p *planAnswer) Run(s *session) error {
+	return control(s, p.ID, "answer", api.AnswerBody{QuestionID: p.Question, Choice: p.Choice})
+}
+
+func control(s *session, id, what string, request any) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	var taken api.Taken
+	if err := c.post(s.ctx, "/v1/plans/"+url.PathEscape(id)+"/"+what, body, &taken); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "%s taken; plan %s is %s\n", what, taken.PlanID, taken.State)
+	return nil
+}
+
+type planList struct {
+	State  string `help:"Only plans in this state, e.g. running or completed."`
+	Device string `short:"d" help:"Only plans of this device."`
+	Size   int    `default:"20" help:"At most so many (1 to 200)."`
+}
+
+// Run prints a line for each plan.
+func (p *planList) Run(s *session) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	query := url.Values{"size": {fmt.Sprint(p.Size)}}
+	if p.State != "" {
+		query.Set("state", p.State)
+	}
+	if p.Device != "" {
+		query.Set("device", p.Device)
+	}
+	var list api.PlanList
+	if err := c.get(s.ctx, "/v1/plans?"+query.Encode(), &list); err != nil {
+		return err
+	}
+	tab := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "PLAN\tSTATE\tSTEP\tREASON\tSTARTED")
+	for _, l := range list.Plans {
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\n", l.PlanID, orDash(string(l.State)), orDash(l.Step), orDash(l.Reason), l.StartedAt.Local().Format(time.DateTime))
+	}
+	return tab.Flush()
+}
+
+type planShow struct {
+	ID string `arg:"" help:"Plan id."`
+}
+
+// Run prints where the plan and its steps stand.
+func (p *planShow) Run(s *session) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	v, err := c.plan(s.ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	return show(s.stdout, v)
+}
+
+func (c *client) plan(ctx context.Context, id string) (v api.PlanAnswer, err error) {
+	err = c.get(ctx, "/v1/plans/"+url.PathEscape(id), &v)
+	return v, err
+}
+
+func show(out io.Writer, v api.PlanAnswer) error {
+	fmt.Fprintf(out, "plan %s on device %s: %s", v.PlanID, orDash(v.DeviceID), v.State)
+	if v.Plan.WaitingFor != "" {
+		fmt.Fprintf(out, ", waits for %s", clean(v.Plan.WaitingFor))
+	}
+	fmt.Fprintln(out)
+	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, step := range v.Steps {
+		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\t%s\n", step.ID, clean(step.CapabilityID), step.State, orDash(step.Why), value(step.Arguments))
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	if q := v.Question; q != nil {
+		fmt.Fprintf(out, "question %s: %s %s, until %s\n", q.ID, clean(q.Text), value(q.Choices), time.UnixMilli(q.ExpiresAt).Format(time.TimeOnly))
+	}
+	if v.Outcome != nil {
+		summary(out, *v.Outcome, "")
+	}
+	if v.UIURL != "" {
+		fmt.Fprintf(out, "in the UI  %s\n", v.UIURL)
+	}
+	return nil
+}
+
+// readFile reads a file, or standard input for "-".
+func readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, input("the file cannot be read: %w", err)
+	}
+	return text, nil
+}

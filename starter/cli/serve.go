@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"errand/deviceio/registry"
+	"errand/internal/config"
+	"errand/starter/api"
+	"errand/starter/plans"
+)
+
+// serveCommand is errand serve.
+type serveCommand struct{}
+
+// owner is whose the token in ERRAND_TOKEN is: what a cancel or an answer is signed with.
+const owner = "api"
+
+// shutdownTimeout is what requests get to end in; watchers are cut off, and come back with Last-Event-ID.
+const shutdownTimeout = 5 * time.Second
+
+// Run serves until it is interrupted.
+func (serveCommand) Run(s *session) error {
+	var settings config.API
+	if err := config.Load(&settings); err != nil {
+		return err
+	}
+	logger, err := settings.Logger()
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(logger)
+	known, err := config.Catalog(settings.Catalog)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(settings.Registry), 0o700); err != nil {
+		return fmt.Errorf("the folder of the registry (ERRAND_REGISTRY) cannot be made: %w", err)
+	}
+	devices, err := registry.Open(s.ctx, settings.Registry)
+	if err != nil {
+		return fmt.Errorf("ERRAND_REGISTRY: %w", err)
+	}
+	defer func() { _ = devices.Close() }() // every write was committed when it returned
+	options, err := config.ClientOptions(logger)
+	if err != nil {
+		return err
+	}
+	temporal, err := config.DialOptions(s.ctx, options)
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	handler, err := api.New(api.Parts{Plans: plans.New(temporal), Registry: devices, Catalog: known, Log: logger,
+		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, Namespace: namespaceOf(options.Namespace)})
+	if err != nil {
+		return input("%w", err)
+	}
+	return listen(s.ctx, settings.APIListen, handler, func(at net.Addr) { fmt.Fprintf(s.stdout, "api ready: http://%s\n", at) })
+}
+
+func namespaceOf(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name
+}
+
+// listen serves until ctx ends.
+func listen(ctx context.Context, address string, handler *api.API, ready func(net.Addr)) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("the HTTP API cannot listen on %s: %w: stop what does, or set ERRAND_API_LISTEN", address, err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server.RegisterOnShutdown(handler.EndWatches) // they would hold up its end
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	ready(listener.Addr())
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve the HTTP API: %w", err)
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(patience); err != nil {
+		return errors.Join(fmt.Errorf("stop the HTTP API: %w", err), server.Close())
+	}
+	return nil
+}
