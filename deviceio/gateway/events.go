@@ -1,0 +1,213 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"errand/deviceio/wire"
+	"errand/plan"
+)
+
+// errUnknownBoot means that an event is of a boot that the device did not list when it connected: it has no place in the order.
+var errUnknownBoot = errors.New("the device never listed this boot: list every boot with unacknowledged events in connect")
+
+// reasonLiveOnly is told with an acknowledgement of an event that updates live views and enters no history.
+const reasonLiveOnly = "live_only"
+
+// queueEvent puts an event in line. One that finds the line full is recorded nowhere: the device sends it again.
+func (s *session) queueEvent(f wire.Frame) {
+	if s.g.draining.Load() {
+		s.again(f.ID, "the gateway is shutting down")
+		return
+	}
+	s.count(+1)
+	select {
+	case s.events <- f:
+	default:
+		s.count(-1)
+		s.again(f.ID, "too many events are waiting")
+	}
+}
+
+// handleEvents takes this device's events one by one, in order.
+func (s *session) handleEvents() {
+	for {
+		select {
+		case f := <-s.events:
+			s.handleEvent(f)
+			s.count(-1)
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *session) handleEvent(f wire.Frame) {
+	leave, err := s.g.lanes.enter(s.ctx, s.deviceID)
+	if err != nil {
+		return // the socket is gone: the device sends it again over the next one
+	}
+	defer leave()
+	node, err := wire.ParseNodeEvent(f.Params)
+	if err != nil {
+		s.answer(wire.NewError(f.ID, wire.FrameError{Code: wire.CodeInvalidRequest, Message: "node.event: " + err.Error()}))
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.SignalTimeout)
+	defer cancel()
+	ack, known, err := s.acknowledge(ctx, node)
+	switch {
+	case !known: // such as node.host.stats of a plain node
+		s.reply(f.ID, map[string]any{"ok": true, "event": node.Event, "handled": false})
+	case err != nil:
+		s.log.Warn("an event could not be recorded: the device must send it again", "event", node.Event, "error", err)
+		s.again(f.ID, "not recorded: "+err.Error())
+	default:
+		s.g.counters.acks.WithLabelValues(node.Event, ack.Ack).Inc()
+		s.reply(f.ID, ack)
+	}
+}
+
+// again answers ok:false: the event is recorded nowhere.
+func (s *session) again(requestID, message string) {
+	s.g.counters.unrecorded.Inc()
+	s.answer(wire.NewError(requestID, wire.FrameError{Code: wire.CodeUnavailable, Message: message, Retryable: true, RetryAfterMs: 1000}))
+}
+
+// acknowledge handles one event and says how it was recorded. known is false for events that mean nothing here.
+func (s *session) acknowledge(ctx context.Context, node wire.NodeEvent) (ack wire.EventAck, known bool, err error) {
+	switch node.Event {
+	case wire.NodeTaskEvent:
+		ack, err = s.taskEvent(ctx, node.Body())
+	case wire.NodeAnswer:
+		ack, err = s.answerEvent(ctx, node.Body())
+	case wire.NodeObservation:
+		ack, err = s.observation(ctx, node.Body())
+	default:
+		return wire.EventAck{}, false, nil
+	}
+	return ack, true, err
+}
+
+// taskEvent hands a task event to its plan.
+func (s *session) taskEvent(ctx context.Context, raw json.RawMessage) (wire.EventAck, error) {
+	e, err := wire.ParseTaskEvent(raw)
+	if refused := (*wire.RefusedEvent)(nil); errors.As(err, &refused) {
+		return s.refuse(ctx, identityOf(refused), raw, refused.Faults.Error())
+	} else if err != nil {
+		return wire.EventAck{}, err
+	}
+	id := identity{e.Envelope, e.OperationID}
+	epoch, err := s.epochOf(ctx, e.BootID)
+	if errors.Is(err, errUnknownBoot) {
+		return s.refuse(ctx, id, raw, err.Error())
+	} else if err != nil {
+		return wire.EventAck{}, err
+	}
+	workflowID, err := destination(e.Trace)
+	if err != nil {
+		return s.refuse(ctx, id, raw, err.Error())
+	}
+	ev := s.g.wire2plan.event(s.deviceID, epoch, e)
+	if workflowID == "" {
+		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "it names no plan", raw: raw, body: ev})
+	}
+	if !s.g.live.needsSignal(ev, s.g.wantsStarted(ev.TaskMethod)) {
+		s.g.live.record(ev)
+		return wire.EventAck{EventID: e.EventID, Ack: wire.AckApplied, Reason: reasonLiveOnly}, nil
+	}
+	ack, err := s.signal(ctx, workflowID, plan.Signal{Event: &ev}, stray{id: id, epoch: epoch, raw: raw, body: ev})
+	if err == nil {
+		s.g.live.record(ev)
+	}
+	return ack, err
+}
+
+// wantsStarted tells whether a plan should hear that a task of this method started.
+func (g *Gateway) wantsStarted(taskMethod string) bool {
+	if g.opts.ForwardStarted {
+		return true
+	}
+	for _, c := range g.opts.Catalog.Capabilities {
+		if c.TaskMethod == taskMethod && c.ReportStarted {
+			return true
+		}
+	}
+	return false
+}
+
+// destination is the plan an event is about: by its operation id, else by its workflow id; "" if it names none that
+// could be ours. The two must agree, for a wrong guess would move the wrong plan on.
+func destination(t wire.Trace) (string, error) {
+	workflowID := t.CloudWorkflowID
+	if op, err := plan.ParseOperationID(t.OperationID); err == nil {
+		for name, other := range map[string]string{"cloud_workflow_id": t.CloudWorkflowID, "cloud_plan_id": t.CloudPlanID} {
+			if other != "" && other != op.Plan {
+				return "", fmt.Errorf("%s: is %q, but operation_id %q is of plan %q", name, other, t.OperationID, op.Plan)
+			}
+		}
+		workflowID = op.Plan
+	}
+	if !plan.ValidID(workflowID) {
+		return "", nil
+	}
+	return workflowID, nil
+}
+
+// answerEvent hands a person's answer to the plan that asked. Question ids are "<plan id>.<n>".
+func (s *session) answerEvent(ctx context.Context, raw json.RawMessage) (wire.EventAck, error) {
+	a, err := wire.ParseAnswerEvent(raw)
+	if refused := (*wire.RefusedEvent)(nil); errors.As(err, &refused) {
+		return s.refuse(ctx, identityOf(refused), raw, refused.Faults.Error())
+	} else if err != nil {
+		return wire.EventAck{}, err
+	}
+	id := identity{a.Envelope, ""}
+	epoch, _, err := s.lookupEpoch(ctx, a.BootID)
+	if err != nil {
+		return wire.EventAck{}, err
+	}
+	asked, _, _ := strings.Cut(a.QuestionID, ".")
+	if a.CloudWorkflowID != "" && a.CloudWorkflowID != asked {
+		return s.refuse(ctx, id, raw, fmt.Sprintf("cloud_workflow_id: is %q, but question %q is of plan %q", a.CloudWorkflowID, a.QuestionID, asked))
+	}
+	answer := plan.Answer{QuestionID: a.QuestionID, Choice: a.Choice, By: "device:" + s.deviceID}
+	if !plan.ValidID(asked) {
+		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "the question is of no plan", raw: raw, body: answer})
+	}
+	return s.signal(ctx, asked, plan.Signal{Answer: &answer}, stray{id: id, epoch: epoch, raw: raw, body: answer})
+}
+
+// observation records what a device saw. Nothing watches yet, so that it belongs to no plan.
+func (s *session) observation(ctx context.Context, raw json.RawMessage) (wire.EventAck, error) {
+	id := readIdentity(raw)
+	if !wire.ValidEventID(id.EventID) {
+		return s.refuse(ctx, id, raw, "event_id: is missing or ill-formed")
+	}
+	epoch, _, err := s.lookupEpoch(ctx, id.BootID)
+	if err != nil {
+		return wire.EventAck{}, err
+	}
+	return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "no watch takes it", raw: raw, body: known(raw)})
+}
+
+// signal hands something to a plan. What the plan cannot take is recorded as stray.
+func (s *session) signal(ctx context.Context, workflowID string, sig plan.Signal, e stray) (wire.EventAck, error) {
+	err := s.g.opts.Signaller.Signal(ctx, workflowID, s.deviceID+"/"+e.id.EventID, sig)
+	switch {
+	case err == nil:
+		return wire.EventAck{EventID: e.id.EventID, Ack: wire.AckApplied}, nil
+	case errors.Is(err, ErrPlanOver):
+		e.ack, e.reason = wire.AckLate, "plan "+workflowID+" is over"
+	case errors.Is(err, ErrPlanUnknown):
+		e.ack, e.reason = wire.AckUnmatched, "there is no plan "+workflowID
+	case errors.Is(err, ErrSignalRefused):
+		e.ack, e.reason = wire.AckRefused, err.Error()
+	default:
+		return wire.EventAck{}, fmt.Errorf("signal plan %s: %w", workflowID, err)
+	}
+	return s.stray(ctx, e)
+}

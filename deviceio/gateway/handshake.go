@@ -1,0 +1,164 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/coder/websocket"
+
+	"errand/deviceio/registry"
+	"errand/deviceio/wire"
+)
+
+// serveSocket is one socket from its first byte to its last.
+func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if !g.enter() {
+		http.Error(w, "the gateway is shutting down: try again", http.StatusServiceUnavailable)
+		return
+	}
+	defer g.sockets.Done()
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		g.log.Debug("not a WebSocket", "from", r.RemoteAddr, "error", err) // Accept answered
+		return
+	}
+	defer func() { _ = conn.CloseNow() }() // after a clean close there is nothing left to fail
+	conn.SetReadLimit(wire.MaxFrameBeforeConnect)
+	s, err := g.handshake(g.quit, socket{conn: conn, timeout: g.opts.WriteTimeout})
+	if err != nil {
+		g.counters.handshakes.WithLabelValues("refused").Inc()
+		g.log.Info("a device was turned away", "from", r.RemoteAddr, "error", err)
+		return
+	}
+	g.counters.handshakes.WithLabelValues("accepted").Inc()
+	conn.SetReadLimit(wire.MaxPayload)
+	s.serve()
+}
+
+// handshake challenges the device, checks its answer and opens a session. A refusal is answered and the socket closed.
+func (g *Gateway) handshake(ctx context.Context, sock socket) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.opts.HandshakeTimeout)
+	defer cancel()
+	challenge := wire.Challenge{Nonce: rand.Text(), TS: g.opts.Now().UnixMilli()}
+	frame, err := wire.NewEvent(wire.EventChallenge, challenge)
+	if err == nil {
+		err = sock.write(frame)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("send the challenge: %w", err)
+	}
+	request, err := sock.read(ctx)
+	if bad := (*wire.BadFrame)(nil); err != nil && !errors.As(err, &bad) {
+		return nil, fmt.Errorf("await connect: %w", err)
+	} else if bad != nil {
+		return nil, turnAway(sock, bad.ID, refuse(wire.CodeInvalidRequest, detailBadConnect, bad.Error()))
+	}
+	if request.Type != wire.TypeReq || request.Method != wire.MethodConnect {
+		return nil, turnAway(sock, request.ID, refuse(wire.CodeInvalidRequest, detailNotAConnect, "the first frame must be the request connect"))
+	}
+	connect, err := wire.ParseConnect(request.Params)
+	if err != nil {
+		return nil, turnAway(sock, request.ID, badConnect(err))
+	}
+	s, refused := g.open(ctx, sock, connect, challenge)
+	if refused != nil {
+		return nil, turnAway(sock, request.ID, refused)
+	}
+	return s, s.welcome(request.ID)
+}
+
+// turnAway answers with the refusal and closes.
+func turnAway(sock socket, requestID string, r *refusal) error {
+	var err error
+	if requestID != "" {
+		err = sock.write(wire.NewError(requestID, r.answer))
+	}
+	return errors.Join(r, err, sock.conn.Close(r.close, "connect failed"))
+}
+
+// open turns an accepted connect into the device's one session: checked, recorded under a new epoch, and in the place of
+// the one before.
+func (g *Gateway) open(ctx context.Context, sock socket, c wire.Connect, challenge wire.Challenge) (*session, *refusal) {
+	deviceToken, refused := g.prove(ctx, c, challenge)
+	if refused == nil {
+		refused = g.admit(ctx, c)
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	s := newSession(g, sock, c)
+	if err := g.record(ctx, s, c, deviceToken); errors.Is(err, registry.ErrBootOrder) {
+		g.log.Error("a device contradicts the recorded order of its boots", "device", s.deviceID, "error", err)
+		return nil, refuse(wire.CodeInvalidRequest, detailBootOrder, err.Error())
+	} else if err != nil {
+		g.log.Error("a connection could not be recorded", "device", s.deviceID, "error", err)
+		return nil, unavailable(detailUnavailable, "the registry does not answer: try again")
+	}
+	replaced, ok := g.table.put(s)
+	if !ok {
+		s.release()
+		return nil, unavailable(detailDraining, "the gateway is shutting down, or a newer connection of this device was quicker")
+	}
+	if replaced != nil {
+		replaced.log.Info("replaced by a newer connection of the same device", "epoch", s.epoch)
+		go replaced.end(closeReplaced, "replaced by a newer connection of this device")
+	}
+	return s, nil
+}
+
+// record gives the session its epochs and its token, all from the registry.
+func (g *Gateway) record(ctx context.Context, s *session, c wire.Connect, deviceToken string) (err error) {
+	conn := registry.Connection{DeviceID: s.deviceID, GatewayID: g.id}
+	if e := c.Errand; e != nil {
+		if s.boots, err = g.opts.Registry.Boots(ctx, s.deviceID, e.Boots); err != nil {
+			return err
+		}
+		conn.BootID = e.Boots[len(e.Boots)-1]
+		conn.BootEpoch = s.boots[conn.BootID]
+	}
+	if s.token = deviceToken; s.token == "" {
+		if s.token, err = g.opts.Registry.IssueToken(ctx, s.deviceID); err != nil {
+			return err
+		}
+	}
+	if s.epoch, err = g.opts.Registry.Connect(ctx, conn, g.opts.LeaseTTL); err != nil {
+		return err
+	}
+	s.bootID, s.bootEpoch = conn.BootID, conn.BootEpoch
+	if conn.BootID == "" {
+		s.bootEpoch = s.epoch // a plain node's boot is its connection
+	}
+	s.log = s.log.With("epoch", s.epoch)
+	return nil
+}
+
+// welcome answers hello-ok; from then on the session may be used.
+func (s *session) welcome(requestID string) error {
+	now := s.g.opts.Now()
+	frame, err := wire.NewRes(requestID, wire.Hello{
+		Type: "hello-ok", Protocol: wire.ProtocolVersion,
+		Server: wire.HelloServer{Version: s.g.opts.Version, ConnID: s.id},
+		Features: wire.Features{
+			Methods: []string{wire.MethodInvokeResult, wire.MethodNodeEvent},
+			Events:  []string{wire.EventTick, wire.EventShutdown, wire.EventInvoke, wire.EventCancel},
+		},
+		Snapshot: wire.Snapshot{Presence: []any{}, Health: map[string]any{}, UptimeMs: now.Sub(s.g.born).Milliseconds()},
+		Auth:     wire.HelloAuth{Role: wire.RoleNode, Scopes: []string{}, DeviceToken: s.token, IssuedAtMs: now.UnixMilli()},
+		Policy: wire.Policy{MaxPayload: wire.MaxPayload, MaxBufferedBytes: wire.MaxBuffered,
+			TickIntervalMs: s.g.opts.TickInterval.Milliseconds()},
+	})
+	if err == nil {
+		err = s.sock.write(frame)
+	}
+	if err != nil {
+		s.end(closeUnreachable, "hello could not be sent")
+		s.release()
+		return fmt.Errorf("send hello: %w", err)
+	}
+	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
+	close(s.open)
+	return nil
+}

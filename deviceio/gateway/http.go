@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Handler serves the devices' WebSocket at / and, with the token as a bearer token, three routes for operators:
+//
+//	GET /healthz   200 while the process lives
+//	GET /readyz    200 while devices may connect and their events can be recorded, else 503 with the reason
+//	GET /metrics   Prometheus text
+func (g *Gateway) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", g.serveSocket)
+	mux.Handle("GET /healthz", g.bearer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })))
+	mux.Handle("GET /readyz", g.bearer(http.HandlerFunc(g.ready)))
+	mux.Handle("GET /metrics", g.bearer(promhttp.HandlerFor(g.counters.all, promhttp.HandlerOpts{})))
+	return mux
+}
+
+// bearer lets only holders of the token through.
+func (g *Gateway) bearer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || !same(token, g.opts.Token) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			say(w, http.StatusUnauthorized, "the gateway's token is needed: Authorization: Bearer <token>")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
+	if g.draining.Load() {
+		say(w, http.StatusServiceUnavailable, "shutting down")
+		return
+	}
+	if err := g.opts.Registry.Ping(r.Context()); err != nil {
+		say(w, http.StatusServiceUnavailable, "registry: "+err.Error())
+		return
+	}
+	if err := g.opts.Healthy(r.Context()); err != nil {
+		say(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	say(w, http.StatusOK, "ready")
+}
+
+func say(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // a caller that hung up needs no answer
+}
+
+// counters are what /metrics shows.
+type counters struct {
+	all        *prometheus.Registry
+	handshakes *prometheus.CounterVec
+	acks       *prometheus.CounterVec
+	unrecorded prometheus.Counter
+}
+
+func newCounters(t *table) *counters {
+	c := &counters{
+		all:        prometheus.NewRegistry(),
+		handshakes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "errand_gateway_handshakes_total", Help: "Handshakes by how they ended."}, []string{"outcome"}),
+		acks:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "errand_gateway_events_total", Help: "Acknowledged events by kind and acknowledgement."}, []string{"event", "ack"}),
+		unrecorded: prometheus.NewCounter(prometheus.CounterOpts{Name: "errand_gateway_events_unrecorded_total", Help: "Events answered ok:false, to be sent again."}),
+	}
+	devices := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "errand_gateway_devices", Help: "Devices connected now."},
+		func() float64 { return float64(len(t.held())) })
+	c.all.MustRegister(c.handshakes, c.acks, c.unrecorded, devices)
+	return c
+}

@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"errand/deviceio/wire"
+	"errand/plan"
+)
+
+// invoke sends one command and waits for its result. Each has an id of its own: reusing one in flight kills the first run.
+//
+// The error is plan.ErrNotConnected if surely nothing was sent, or if the device says that it ran nothing and may be asked
+// again; a *DeviceError if the device gave one; else ErrSocketLost or ErrNoAnswer, and the device may have the command.
+func (s *session) invoke(ctx context.Context, command string, params any) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience(ctx))
+	defer cancel()
+	if err := s.awaitOpen(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", command, err)
+	}
+	frame, id, err := s.request(ctx, command, params)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.expect(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", command, err)
+	}
+	defer s.forget(id)
+	if err := s.sock.write(frame); err != nil {
+		s.drop()
+		return nil, fmt.Errorf("%s: %w: %w", command, ErrSocketLost, err)
+	}
+	return s.await(ctx, command, id, result)
+}
+
+// await waits for a result. One that was read counts, even if the socket or the time ended in the same moment: to be told
+// "no answer" about work that was answered is how commands get repeated (openclaw#116363).
+func (s *session) await(ctx context.Context, command, id string, result <-chan wire.InvokeResult) (json.RawMessage, error) {
+	var failure error
+	select {
+	case r := <-result:
+		return outcome(command, r)
+	case <-s.ctx.Done():
+		failure = ErrSocketLost
+	case <-ctx.Done():
+		failure = errors.Join(ErrNoAnswer, context.Cause(ctx))
+	}
+	s.forget(id) // from here on a result is late
+	select {
+	case r := <-result:
+		return outcome(command, r)
+	default:
+	}
+	if s.ctx.Err() == nil {
+		s.send(wire.EventCancel, wire.InvokeCancel{InvokeID: id, NodeID: s.deviceID})
+	}
+	return nil, fmt.Errorf("%s: %w", command, failure)
+}
+
+// patience is how long an invoke may take: the caller's deadline, else the default.
+func (s *session) patience(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return time.Until(deadline)
+	}
+	return s.g.opts.InvokeTimeout
+}
+
+// awaitOpen waits for hello: a device just connected is about to be ready. Until then nothing was sent.
+func (s *session) awaitOpen(ctx context.Context) error {
+	select {
+	case <-s.open:
+	case <-s.ctx.Done():
+	case <-ctx.Done():
+	}
+	if s.ctx.Err() != nil {
+		return plan.ErrNotConnected
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", plan.ErrNotConnected, context.Cause(ctx))
+	}
+	return nil
+}
+
+func (s *session) request(ctx context.Context, command string, params any) (wire.Frame, string, error) {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return wire.Frame{}, "", fmt.Errorf("%s: write its parameters: %w", command, err)
+	}
+	id := rand.Text()
+	deadline, _ := ctx.Deadline()
+	frame, err := wire.NewEvent(wire.EventInvoke, wire.InvokeRequest{ID: id, NodeID: s.deviceID, Command: command,
+		ParamsJSON: string(text), TimeoutMs: max(1, time.Until(deadline).Milliseconds()), IdempotencyKey: id})
+	return frame, id, err
+}
+
+// expect notes that a result is to come.
+func (s *session) expect(id string) (<-chan wire.InvokeResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, plan.ErrNotConnected
+	}
+	result := make(chan wire.InvokeResult, 1)
+	s.pending[id] = result
+	return result, nil
+}
+
+func (s *session) forget(id string) {
+	s.mu.Lock()
+	delete(s.pending, id)
+	s.mu.Unlock()
+	s.quieter()
+}
+
+// takeResult hands a result to whoever waits for it. A late or unknown one is acknowledged as ignored: it is sent once
+// only, and the plan asks the device instead.
+func (s *session) takeResult(f wire.Frame) {
+	r, err := wire.ParseInvokeResult(f.Params)
+	if err != nil {
+		s.answer(wire.NewError(f.ID, wire.FrameError{Code: wire.CodeInvalidRequest, Message: "node.invoke.result: " + err.Error()}))
+		return
+	}
+	if !s.deliver(r) {
+		s.log.Info("a result that nobody waits for", "invoke", r.ID)
+		s.reply(f.ID, map[string]any{"ok": true, "ignored": true})
+		return
+	}
+	s.reply(f.ID, map[string]any{"ok": true})
+}
+
+// deliver hands a result over under the lock, so that forget divides the results in time from the late ones.
+func (s *session) deliver(r wire.InvokeResult) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting, ok := s.pending[r.ID]
+	delete(s.pending, r.ID)
+	if ok {
+		waiting <- r // has room for the one result there is
+	}
+	return ok
+}
+
+// outcome reads a result. Codes that come before execution mean that nothing ran (reference: OpenClaw, measured 7).
+func outcome(command string, r wire.InvokeResult) (json.RawMessage, error) {
+	if r.OK {
+		return r.Body(), nil
+	}
+	failure := &DeviceError{Command: command, Code: "UNKNOWN", Message: "it did not run, and gave no reason"}
+	if r.Error != nil {
+		failure.Code, failure.Message = r.Error.Code, r.Error.Message
+	}
+	if failure.Code == wire.InvokeUnavailable || failure.Code == "NODE_NOT_READY" {
+		return nil, errors.Join(plan.ErrNotConnected, failure)
+	}
+	return nil, failure
+}

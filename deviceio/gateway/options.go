@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"errand/catalog"
+	"errand/deviceio/registry"
+	"errand/plan"
+)
+
+// Options configure a Gateway. Registry, Catalog, Signaller and Token are required; the rest has defaults.
+type Options struct {
+	Registry  Registry
+	Catalog   *catalog.Catalog // whose result contracts decide what may leave an event
+	Signaller Signaller
+	// Token is the shared secret: devices show it to be paired, and HTTP routes want it as a bearer token. At least 16 bytes.
+	Token string
+	// AutoApprove lets every device in that knows the token. For development: it is logged at each use.
+	AutoApprove bool
+	// ForwardStarted makes every STARTED a signal, and not only those of capabilities with report_started. It is the
+	// dearest event there is (design §6, What becomes a signal); for development.
+	ForwardStarted bool
+	// Healthy tells whether what stands behind the gateway answers; /readyz asks it. nil means that it does.
+	Healthy func(context.Context) error
+	Version string           // told to devices; "dev" by default
+	Logger  *slog.Logger     // nothing by default
+	Now     func() time.Time // the system's clock by default
+
+	// TickInterval is how often a tick is sent; a device hangs up after two without one. Default 30 s.
+	TickInterval time.Duration
+	// PingInterval is how often a WebSocket ping is sent; one without an answer closes the socket. Default 25 s.
+	PingInterval time.Duration
+	// LeaseTTL is how long a connection counts without a heartbeat, which comes three times as often. Default 10 s.
+	LeaseTTL time.Duration
+	// HandshakeTimeout bounds connect, from the challenge. Default 15 s.
+	HandshakeTimeout time.Duration
+	// InvokeTimeout bounds a command whose context has no deadline. Default 10 s.
+	InvokeTimeout time.Duration
+	// SignalTimeout bounds handing one event to its plan. Default 10 s.
+	SignalTimeout time.Duration
+	// WriteTimeout bounds writing one frame; a device that takes none is gone. Default 10 s.
+	WriteTimeout time.Duration
+	// DrainTimeout bounds the end: commands in flight and events in hand are finished within it. Default 5 s.
+	DrainTimeout time.Duration
+}
+
+// Registry is what the gateway needs of the registry; *registry.Registry satisfies it.
+type Registry interface {
+	AddGateway(ctx context.Context, id, taskQueue string, ttl time.Duration) error
+	EndGateway(ctx context.Context, id string) error
+	Heartbeat(ctx context.Context, gatewayID string, held map[string]int64, ttl time.Duration) (lost []string, err error)
+
+	Declare(ctx context.Context, d registry.Declaration) (registry.Device, error)
+	Approve(ctx context.Context, id string) error
+	IssueToken(ctx context.Context, deviceID string) (string, error)
+	TokenValid(ctx context.Context, deviceID, token string) (bool, error)
+	SetRooms(ctx context.Context, id string, rooms []catalog.Room, at time.Time) error
+
+	Boots(ctx context.Context, deviceID string, boots []string) (map[string]int64, error)
+	BootEpoch(ctx context.Context, deviceID, bootID string) (epoch int64, ok bool, err error)
+	Connect(ctx context.Context, c registry.Connection, ttl time.Duration) (epoch int64, err error)
+	Disconnect(ctx context.Context, deviceID string, epoch int64) error
+	KeepStray(ctx context.Context, e registry.StrayEvent) (registry.StrayEvent, error)
+	Ping(ctx context.Context) error
+}
+
+var _ Registry = (*registry.Registry)(nil)
+
+// Signaller hands something a device said to the plan it is about.
+type Signaller interface {
+	// Signal is durable when it returns nil. The same request id again changes nothing. The error is, by errors.Is,
+	// ErrPlanOver, ErrPlanUnknown or ErrSignalRefused where nothing will change by trying again; any other may pass.
+	Signal(ctx context.Context, workflowID, requestID string, s plan.Signal) error
+}
+
+// minToken is the least length of the shared token, in bytes.
+const minToken = 16
+
+// withDefaults checks what is required and fills in the rest.
+func (o Options) withDefaults() (Options, error) {
+	var missing []error
+	for _, need := range []struct {
+		absent bool
+		what   string
+	}{
+		{o.Registry == nil, "Registry is nil"},
+		{o.Catalog == nil, "Catalog is nil"},
+		{o.Signaller == nil, "Signaller is nil"},
+		{len(o.Token) < minToken, fmt.Sprintf("Token has %d bytes, needs at least %d", len(o.Token), minToken)},
+	} {
+		if need.absent {
+			missing = append(missing, errors.New("gateway options: "+need.what))
+		}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Healthy == nil {
+		o.Healthy = func(context.Context) error { return nil }
+	}
+	for field, value := range map[*time.Duration]time.Duration{
+		&o.TickInterval: 30 * time.Second, &o.PingInterval: 25 * time.Second, &o.LeaseTTL: 10 * time.Second,
+		&o.HandshakeTimeout: 15 * time.Second, &o.InvokeTimeout: 10 * time.Second, &o.SignalTimeout: 10 * time.Second,
+		&o.WriteTimeout: 10 * time.Second, &o.DrainTimeout: 5 * time.Second,
+	} {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	return o, errors.Join(missing...)
+}

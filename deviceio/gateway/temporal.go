@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"errand/plan"
+)
+
+type requestIDKey struct{}
+
+// RequestIDs returns a dial option for the Temporal client (ConnectionOptions.DialOptions) that a TemporalSignaller needs:
+// it puts the request id of a signal in place of the SDK's random one, so that the server itself drops an event sent twice.
+func RequestIDs() grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		id, _ := ctx.Value(requestIDKey{}).(string)
+		if signal, ok := req.(*workflowservice.SignalWorkflowExecutionRequest); ok && id != "" {
+			signal.RequestId = id
+		}
+		return invoke(ctx, method, req, reply, cc, opts...)
+	})
+}
+
+// TemporalSignaller hands events to plans as Temporal signals.
+type TemporalSignaller struct{ temporal client.Client }
+
+var _ Signaller = (*TemporalSignaller)(nil)
+
+// NewTemporalSignaller signals through a client that was dialled with RequestIDs.
+func NewTemporalSignaller(c client.Client) *TemporalSignaller { return &TemporalSignaller{temporal: c} }
+
+// Signal sends the one signal of a plan (plan.SignalName). It never starts a workflow: a late event must not start a new plan.
+func (t *TemporalSignaller) Signal(ctx context.Context, workflowID, requestID string, s plan.Signal) error {
+	err := t.temporal.SignalWorkflow(context.WithValue(ctx, requestIDKey{}, requestID), workflowID, "", plan.SignalName, s)
+	var absent *serviceerror.NotFound
+	var invalid *serviceerror.InvalidArgument
+	switch {
+	case errors.As(err, &absent):
+		return t.overOrUnknown(ctx, workflowID)
+	case errors.As(err, &invalid):
+		return fmt.Errorf("%w: %w", ErrSignalRefused, err)
+	}
+	return err
+}
+
+// overOrUnknown tells a plan that is over from one that never was, which a signal's error does not.
+func (t *TemporalSignaller) overOrUnknown(ctx context.Context, workflowID string) error {
+	found, err := t.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	var absent *serviceerror.NotFound
+	switch {
+	case errors.As(err, &absent):
+		return ErrPlanUnknown
+	case err != nil:
+		return fmt.Errorf("ask whether the plan is over: %w", err)
+	case found.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return errors.New("the plan could not be signalled, but it runs: send again")
+	}
+	return ErrPlanOver
+}
