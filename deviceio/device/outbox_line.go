@@ -75,21 +75,23 @@ func appendLine(to []byte, records ...record) ([]byte, error) {
 	if err != nil {
 		return to, fmt.Errorf("write an outbox record: %w", err)
 	}
-	to = fmt.Appendf(to, "%08x ", crc32.Checksum(text, castagnoli))
+	to = append(to, checksum(text)+" "...)
 	return append(append(to, text...), '\n'), nil
 }
+
+func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)) }
 
 // parseLine reads one line without its newline, or says what is wrong with it.
 func parseLine(line []byte) ([]record, string) {
 	if len(line) <= checksumLen || line[checksumLen-1] != ' ' {
 		return nil, "the line is not a checksum, a space and JSON"
 	}
-	sum, err := strconv.ParseUint(string(line[:checksumLen-1]), 16, 32)
 	body := line[checksumLen:]
-	if err != nil || uint32(sum) != crc32.Checksum(body, castagnoli) {
+	if string(line[:checksumLen-1]) != checksum(body) {
 		return nil, "the checksum does not fit the line"
 	}
 	var records []record
+	var err error
 	if body[0] == '[' {
 		err = json.Unmarshal(body, &records)
 	} else {
@@ -117,7 +119,7 @@ func parseHistory(file string, content []byte) (*history, error) {
 	h := &history{last: make(map[string]int64)}
 	for rest := content; len(rest) > 0; rest = content[h.end:] {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		if !whole {
+		if !whole && !swallows(line) {
 			break
 		}
 		records, why := parseLine(line)
@@ -126,11 +128,11 @@ func parseHistory(file string, content []byte) (*history, error) {
 				why = h.apply(r)
 			}
 		}
-		if why != "" && (len(after) > 0 || h.end == 0) {
+		switch {
+		case why != "" && (len(after) > 0 || h.end == 0 || swallows(line)):
 			return nil, &CorruptError{file, h.end, why}
-		}
-		if why != "" {
-			break
+		case why != "":
+			return h, nil
 		}
 		h.end = int64(len(content) - len(after))
 	}
@@ -139,6 +141,23 @@ func parseHistory(file string, content []byte) (*history, error) {
 		return nil, &CorruptError{file, 0, fmt.Sprintf("its %d bytes hold no header", len(content))}
 	}
 	return h, nil
+}
+
+// swallows tells whether a bad last line begins with a whole record and goes on behind it. A torn write is the
+// beginning of one line; this is two lines whose newline was damaged, and the first had been promised.
+func swallows(line []byte) bool {
+	if len(line) <= checksumLen {
+		return false
+	}
+	body := line[checksumLen:]
+	var sum uint32
+	for i := range max(len(body)-2, 0) {
+		sum = crc32.Update(sum, castagnoli, body[i:i+1])
+		if (body[i] == '}' || body[i] == ']') && fmt.Sprintf("%08x", sum) == string(line[:checksumLen-1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // apply adds one record, or says why it cannot be.
