@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"errand/deviceio/device"
 	"errand/deviceio/wire"
 )
 
@@ -97,13 +99,14 @@ func (r *Robot) tell(ctx context.Context) error {
 		}
 		id, err := r.emit(ctx, *a, verdict)
 		if err != nil {
-			r.say(fmt.Sprintf("the outbox cannot take %s of %s, will try again: %v", a.Event.EventName, a.Operation, err))
+			r.jam(a.Event.EventName+" of "+a.Operation, err)
 			return nil
 		}
 		if err := exec(context.WithoutCancel(ctx), r.store.db, `UPDATE events SET event_id = ? WHERE n = ?`, id, a.N); err != nil {
 			r.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 			return r.broken
 		}
+		r.stuck = false
 		r.pending = append(r.pending[:i], r.pending[i+1:]...)
 		if r.faults.overtaken(r.pending) {
 			i = 0 // what was kept back until now follows
@@ -111,8 +114,8 @@ func (r *Robot) tell(ctx context.Context) error {
 	}
 	for _, a := range r.told {
 		if r.faults.onEvent(&a, r.now()) == eventPlain {
-			if _, err := r.outbox.Emit(ctx, wire.NodeTaskEvent, "", a.Event); err != nil {
-				r.say(fmt.Sprintf("the outbox cannot take progress of %s: %v", a.Operation, err))
+			if _, err := r.outbox.Emit(ctx, device.TaskEvent(a.Event)); err != nil {
+				r.jam("progress of "+a.Operation, err)
 			}
 		}
 	}
@@ -124,18 +127,36 @@ func (r *Robot) tell(ctx context.Context) error {
 // emitPatience is how long a full outbox may hold the robot up.
 const emitPatience = 2 * time.Second
 
-// droppedID stands in place of an event id for an event that the fault drop_event swallowed.
-const droppedID = "dropped"
+// What stands in place of an event id: the fault drop_event swallowed the event, or the outbox will never take it.
+const (
+	droppedID    = "dropped"
+	unwritableID = "unwritable"
+)
 
 func (r *Robot) emit(ctx context.Context, a announcement, verdict eventVerdict) (string, error) {
 	if verdict == eventDropped {
 		return droppedID, nil
 	}
-	id, err := r.outbox.Emit(ctx, wire.NodeTaskEvent, a.Key, a.Event)
+	e := device.TaskEvent(a.Event)
+	e.Key = a.Key
+	id, err := r.outbox.Emit(ctx, e)
+	if _, refused := errors.AsType[*wire.RefusedEvent](err); refused {
+		r.say(fmt.Sprintf("%s of %s cannot be told; asking for its status tells it: %v", a.Event.EventName, a.Operation, err))
+		return unwritableID, nil
+	}
 	if err == nil && verdict == eventTwice {
-		_, err = r.outbox.Emit(ctx, wire.NodeTaskEvent, a.Key+"#copy", a.Event)
+		e.Key += "#copy"
+		_, err = r.outbox.Emit(ctx, e)
 	}
 	return id, err
+}
+
+// jam says once that the outbox takes nothing. What is pending stays, and goes out with a later tick.
+func (r *Robot) jam(what string, err error) {
+	if !r.stuck {
+		r.say(fmt.Sprintf("the outbox cannot take %s, it is told later: %v", what, err))
+	}
+	r.stuck = true
 }
 
 // event builds an event of a task, with its whole trace.

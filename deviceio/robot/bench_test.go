@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"errand/deviceio/device"
 	"errand/deviceio/wire"
 )
 
@@ -57,27 +58,34 @@ type told struct {
 
 func newListOutbox() *listOutbox { return &listOutbox{boot: 1, keys: map[string]string{}} }
 
-func (o *listOutbox) Emit(_ context.Context, event, key string, payload any) (string, error) {
+func (o *listOutbox) Emit(_ context.Context, ev device.Event) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.fail != nil {
 		return "", o.fail
 	}
-	if id, known := o.keys[key]; known && key != "" {
+	if id, known := o.keys[ev.Key]; known && ev.Key != "" {
 		return id, nil
 	}
-	text, err := json.Marshal(payload)
+	env := wire.Envelope{BootID: o.BootID(), Seq: o.seq + 1}
+	env.EventID = fmt.Sprintf("%s-%d", env.BootID, env.Seq)
+	text, err := json.Marshal(ev.Body(env))
 	if err != nil {
 		return "", err
 	}
+	if ev.Name == wire.NodeTaskEvent { // a real outbox refuses what the gateway would
+		if _, err := wire.ParseTaskEvent(text); err != nil {
+			return "", err
+		}
+	}
 	o.seq++
-	e := told{id: fmt.Sprintf("boot%d-%d", o.boot, o.seq), event: event}
+	e := told{id: env.EventID, event: ev.Name}
 	if err := json.Unmarshal(text, &e.payload); err != nil {
 		return "", err
 	}
 	o.events = append(o.events, e)
-	if key != "" {
-		o.keys[key] = e.id
+	if ev.Key != "" {
+		o.keys[ev.Key] = e.id
 	}
 	return e.id, nil
 }

@@ -112,11 +112,15 @@ func (r *Robot) delayAnswer(ctx context.Context, command, operation string) erro
 		t = &Task{} // about no task: only a fault without filters strikes
 	}
 	drop, until := r.faults.onAnswer(command, operation, t, r.now())
+	connection := r.connection
 	r.wake()
 	r.mu.Unlock()
 	switch {
 	case drop:
 		<-ctx.Done()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && connection != nil {
+			<-connection.Done() // "too late" would be an answer too
+		}
 		return ctx.Err()
 	case until != nil:
 		return r.await(ctx, func() bool { return until.Released || r.wasTold(ctx, operation, until.Event) })

@@ -44,19 +44,19 @@ var reasonRows = map[string]reasonRow{
 	ReasonMovePolicy:        {true, "conditional", "ask_user"},
 	ReasonBatteryLow:        {true, "conditional", "return_to_station"},
 	ReasonQueueFull:         {false, "transient", "retry_later"},
-	ReasonStaleGeneration:   {false, "permanent", "none"},
+	ReasonStaleGeneration:   {true, "permanent", "none"},
 	ReasonGenerationAlive:   {true, "conditional", "cancel_first"},
 	ReasonTombstoned:        {false, "permanent", "none"},
 	ReasonStateChanged:      {true, "conditional", "fetch_context"},
 	ReasonTaskExpired:       {false, "transient", "resubmit"},
 	ReasonTaskTimedOut:      {true, "transient", "ask_user"},
-	ReasonTaskNotFound:      {false, "permanent", "none"},
+	ReasonTaskNotFound:      {true, "permanent", "none"},
 	ReasonCancelRequested:   {false, "permanent", "none"},
 	ReasonCancelNotPossible: {false, "permanent", "wait"},
 	ReasonPathBlocked:       {true, "conditional", "ask_user"},
 	ReasonSpeakerUnknown:    {true, "conditional", "ask_user"},
 	ReasonStageNotAllowed:   {true, "permanent", "ask_user"},
-	ReasonExecutorFault:     {true, "transient", "ask_user"},
+	ReasonExecutorFault:     {false, "transient", "ask_user"},
 }
 
 // because builds a structured reason. A code outside the table needs a decision: nobody here knows what it means.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"errand/deviceio/device"
 )
 
 // ExecutorRevision names the version of the executor in events and receipts.
@@ -32,13 +34,15 @@ const (
 var ErrBroken = errors.New("the robot stopped: its store failed")
 
 // Outbox takes events for good: when Emit returns nil, the event is durable and will be delivered, in order.
-// Emitting a key again returns the first event's id and adds nothing. deviceio/device satisfies it, through run.go.
+// Emitting a key again returns the first event's id and adds nothing. *device.Client is one.
 type Outbox interface {
-	Emit(ctx context.Context, event, key string, payload any) (eventID string, err error)
+	Emit(ctx context.Context, e device.Event) (eventID string, err error)
 	BootID() string
 	// LastSeq is the last sequence number given to an event.
 	LastSeq() int64
 }
+
+var _ Outbox = (*device.Client)(nil)
 
 // Options say what robot to open. Only StateDir is required.
 type Options struct {
@@ -74,6 +78,7 @@ type Robot struct {
 	arrival int64
 	faults  faults
 	pending []announcement // on disk, not yet in the outbox
+	stuck   bool           // the outbox took nothing at the last try
 	// writes collects what the next commit stores, told what is emitted after it without being stored.
 	writes  []write
 	told    []announcement
@@ -84,7 +89,9 @@ type Robot struct {
 	savedAt time.Time
 	forgot  time.Time
 	broken  error
-	changed chan struct{} // closed and replaced whenever something may have changed
+	// connection ends when the robot goes off the air or stops; nil without a gateway.
+	connection context.Context
+	changed    chan struct{} // closed and replaced whenever something may have changed
 }
 
 // write is one change to the store.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"errand/deviceio/device"
 	"errand/deviceio/wire"
 )
 
@@ -67,7 +68,7 @@ func (r *Robot) Ask(ctx context.Context, q wire.Ask) error {
 		return exec(ctx, tx, `INSERT INTO questions (question_id, text, choices, expires_at, asked_at) VALUES (?, ?, ?, ?, ?)`,
 			q.QuestionID, q.Text, string(choices), q.ExpiresAt, at)
 	})
-	r.report("asks: %s %v", q.Text, q.Choices)
+	r.report("asks (%s): %s %v", q.QuestionID, q.Text, q.Choices)
 	if err := r.commit(ctx); err != nil {
 		return err
 	}
@@ -157,9 +158,8 @@ func (r *Robot) tellAnswers(ctx context.Context) error {
 		return err
 	}
 	for _, q := range untold {
-		event := wire.AnswerEvent{QuestionID: q.ID, Choice: q.Choice}
-		if _, err := r.outbox.Emit(ctx, wire.NodeAnswer, "answer#"+q.ID, event); err != nil {
-			r.say(fmt.Sprintf("the outbox cannot take the answer to %s, will try again: %v", q.ID, err))
+		if _, err := r.outbox.Emit(ctx, device.Answer(wire.AnswerEvent{QuestionID: q.ID, Choice: q.Choice})); err != nil {
+			r.jam("the answer to "+q.ID, err)
 			return nil
 		}
 		if err := exec(context.WithoutCancel(ctx), r.store.db, `UPDATE questions SET told = 1 WHERE question_id = ?`, q.ID); err != nil {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"errand/deviceio/robot"
+	"errand/internal/config"
+)
+
+type runCommand struct{}
+
+// Run runs the robot.
+func (runCommand) Run(ctx context.Context, out io.Writer) error {
+	var s settings
+	if err := config.Load(&s); err != nil {
+		return err
+	}
+	logger, err := s.Logger()
+	if err != nil {
+		return err
+	}
+	home, err := s.home()
+	if err != nil {
+		return fmt.Errorf("%w: ERRAND_ROBOT_HOME: %w", config.ErrSettings, err)
+	}
+	return robot.Run(ctx, robot.Config{
+		Options: robot.Options{StateDir: s.RobotState, Home: home, Speed: s.RobotSpeed, Report: reporter(out, s.RobotQuiet)},
+		URL:     s.GatewayURL, Token: s.Token, Name: s.RobotName, Control: s.RobotControl, Logger: logger,
+	})
+}
+
+// reporter prints one line for each thing the robot does. The ready line is printed bare: programs wait for it.
+func reporter(out io.Writer, quiet bool) func(string) {
+	var mu sync.Mutex
+	return func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case strings.HasPrefix(line, "robot ready:"):
+			fmt.Fprintln(out, line)
+		case !quiet:
+			fmt.Fprintf(out, "%s robot %s\n", time.Now().Format("15:04:05.000"), line)
+		}
+	}
+}
+
+// where is the state directory of a command that looks at a robot.
+type where struct {
+	StateDir string `help:"The robot's state directory; default: ERRAND_ROBOT_STATE." type:"path"`
+}
+
+func (w where) dir() (string, error) {
+	if w.StateDir != "" {
+		return w.StateDir, nil
+	}
+	var s settings
+	err := config.Load(&s)
+	return s.RobotState, err
+}
+
+type ledgerCommand struct {
+	where `embed:""`
+	JSON  bool `help:"Print effects and motions as one JSON object."`
+}
+
+// Run prints the ledger.
+func (c ledgerCommand) Run(out io.Writer) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	effects, err := robot.ReadLedger(dir)
+	if err != nil {
+		return err
+	}
+	motions, err := robot.ReadMotions(dir)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(robot.Ledger{Effects: effects, Motions: motions})
+	}
+	return printLedger(out, effects, motions)
+}
+
+func printLedger(out io.Writer, effects []robot.Effect, motions []robot.Motion) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "N\tAT\tEFFECT\tROOM\tOPERATION\tMETHOD\tREVISION\tBOOT")
+	for _, e := range effects {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", e.N, clock(e.At), e.Kind, e.RoomID, e.OperationID, e.TaskMethod, e.WorldRevision, e.BootID)
+	}
+	fmt.Fprintln(table, "\nN\tFROM\tTO\tMOTION\tOPERATION\tRESUMED")
+	for _, m := range motions {
+		end, what := clock(m.EndedAt), "stopped on the way"
+		switch {
+		case m.Completed:
+			what = "arrived"
+		case m.EndedAt == 0:
+			end, what = "", "under way"
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\n", m.N, clock(m.StartedAt), end, what, m.OperationID, m.Resumed)
+	}
+	return table.Flush()
+}
+
+func clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04:05.000") }
+
+type answerCommand struct {
+	where    `embed:""`
+	Question string `arg:"" help:"Id of the question, as the robot printed it."`
+	Choice   string `arg:"" help:"One of its choices."`
+}
+
+// Run answers the question through the running robot.
+func (c answerCommand) Run(ctx context.Context) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	control, err := robot.DialControl(dir)
+	if err != nil {
+		return err
+	}
+	return control.Answer(ctx, c.Question, c.Choice)
+}
+
+type configCommand struct{}
+
+// Run prints the settings.
+func (configCommand) Run(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tVALUE\tDEFAULT\tUNIT\tMEANING")
+	for _, s := range config.Settings(&settings{}) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Value, s.Default, s.Unit, s.Meaning)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,70 @@
+// Command robot is a simulated home robot that connects to a gateway like any vendor's.
+//
+//	robot                                      run until stopped; settings are environment variables (robot config)
+//	robot ledger [--state-dir DIR] [--json]    what it physically did; works while it runs
+//	robot answer QUESTION CHOICE               answer what it was asked to ask, for the person
+//	robot config                               every setting, with its default
+//
+// It says one line, "robot ready: <device id> ...", once it is connected for the first time, and one line in plain
+// words for each physical change. SIGTERM stops it cleanly: a task that runs is left to be resumed at the next start.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"errand/internal/config"
+)
+
+// commands is the command line.
+type commands struct {
+	Run    runCommand    `cmd:"" default:"1" help:"Run the robot until it is stopped."`
+	Ledger ledgerCommand `cmd:"" help:"Print what the robot physically did."`
+	Answer answerCommand `cmd:"" help:"Answer a question the robot was asked to ask."`
+	Config configCommand `cmd:"" help:"Print every setting."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run exits 0 when all went well, 1 when something failed, 2 when arguments or settings make no sense.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c commands
+	exited := -1
+	parser, err := kong.New(&c, kong.Name("robot"), kong.Description("A simulated home robot."),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
+	if err != nil {
+		fmt.Fprintf(stderr, "robot: %v\n", err)
+		return 1
+	}
+	chosen, err := parser.Parse(args)
+	if exited >= 0 { // --help
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "robot: %v\n", err)
+		return 2
+	}
+	switch err := chosen.Run(); {
+	case err == nil:
+		return 0
+	case errors.Is(err, config.ErrSettings):
+		fmt.Fprintf(stderr, "robot: %v\n", err)
+		return 2
+	default:
+		fmt.Fprintf(stderr, "robot: %v\n", err)
+		return 1
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"errand/deviceio/robot"
+	"errand/internal/config"
+)
+
+// settings is what the robot reads from the environment; `robot config` prints it.
+type settings struct {
+	GatewayURL   string  `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"the devices' gateway, ws:// or wss://"`
+	Token        string  `secret:"true" desc:"token that the gateway lets a new device in with; afterwards the robot uses the one it was given"`
+	RobotState   string  `split_words:"true" default:".errand/robot" unit:"folder" desc:"all the robot remembers; one folder is one robot"`
+	RobotName    string  `split_words:"true" default:"errand-robot" desc:"name shown to people"`
+	RobotSpeed   float64 `split_words:"true" default:"20" unit:"times" desc:"how much faster than the clock the robot's world runs; ttl, timeouts and freshness stay the clock's"`
+	RobotControl string  `split_words:"true" default:"127.0.0.1:0" unit:"host:port" desc:"loopback address of the control API for tests and for answering questions; port 0 takes a free one, empty means none"`
+	RobotHome    string  `split_words:"true" unit:"file" desc:"YAML or JSON file with rooms and habits; default: a flat of six rooms"`
+	RobotQuiet   bool    `split_words:"true" default:"false" desc:"say only when it is ready, not what it does"`
+	config.Log
+}
+
+// Validate checks what a type cannot.
+func (s *settings) Validate() error {
+	if s.RobotSpeed <= 0 || s.RobotSpeed > 10_000 {
+		return fmt.Errorf("ERRAND_ROBOT_SPEED: %v is not between 0 and 10000", s.RobotSpeed)
+	}
+	return s.Log.Validate()
+}
+
+var _ config.Validator = (*settings)(nil)
+
+func (s *settings) home() (robot.Home, error) {
+	if s.RobotHome == "" {
+		return robot.DefaultHome(), nil
+	}
+	return robot.LoadHome(s.RobotHome)
+}

@@ -1,0 +1,119 @@
+package robot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Control drives a running robot from another process, through its control API.
+type Control struct {
+	access
+	http *http.Client
+}
+
+// DialControl finds the control API of the robot that runs in a state directory.
+func DialControl(stateDir string) (*Control, error) {
+	text, err := os.ReadFile(filepath.Join(stateDir, controlFile))
+	if err != nil {
+		return nil, fmt.Errorf("no robot with a control API runs in %s: %w", stateDir, err)
+	}
+	c := &Control{http: &http.Client{Timeout: maxWait + 10*time.Second}}
+	if err := json.Unmarshal(text, &c.access); err != nil {
+		return nil, fmt.Errorf("%s: %w", controlFile, err)
+	}
+	return c, nil
+}
+
+// State is the robot as it is now.
+func (c *Control) State(ctx context.Context) (s Snapshot, err error) {
+	return s, c.call(ctx, http.MethodGet, "/state", nil, &s)
+}
+
+// Context is the robot's planning context.
+func (c *Control) Context(ctx context.Context) (p PlanningContext, err error) {
+	return p, c.call(ctx, http.MethodGet, "/context", nil, &p)
+}
+
+// Ledger returns effects and motions once there are at least so many effects.
+func (c *Control) Ledger(ctx context.Context, atLeast int, wait time.Duration) (l Ledger, err error) {
+	q := url.Values{"at_least": {strconv.Itoa(atLeast)}, "wait": {wait.String()}}
+	return l, c.call(ctx, http.MethodGet, "/ledger?"+q.Encode(), nil, &l)
+}
+
+// AwaitTask returns an operation's task once it is in the state.
+func (c *Control) AwaitTask(ctx context.Context, operationID string, state State, wait time.Duration) (t Task, err error) {
+	q := url.Values{"operation_id": {operationID}, "state": {string(state)}, "wait": {wait.String()}}
+	return t, c.call(ctx, http.MethodGet, "/task?"+q.Encode(), nil, &t)
+}
+
+// AddFault scripts a fault and returns its id.
+func (c *Control) AddFault(ctx context.Context, f Fault) (id string, err error) {
+	var added struct {
+		ID string `json:"id"`
+	}
+	err = c.call(ctx, http.MethodPost, "/faults", f, &added)
+	return added.ID, err
+}
+
+// AwaitFault returns a fault once it has struck that often.
+func (c *Control) AwaitFault(ctx context.Context, id string, hits int, wait time.Duration) (f Fault, err error) {
+	q := url.Values{"hits": {strconv.Itoa(hits)}, "wait": {wait.String()}}
+	return f, c.call(ctx, http.MethodGet, "/faults/"+url.PathEscape(id)+"?"+q.Encode(), nil, &f)
+}
+
+// ReleaseFault ends one fault, ClearFaults all.
+func (c *Control) ReleaseFault(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodPost, "/faults/"+url.PathEscape(id)+"/release", nil, nil)
+}
+
+// ClearFaults ends and forgets every fault.
+func (c *Control) ClearFaults(ctx context.Context) error {
+	return c.call(ctx, http.MethodDelete, "/faults", nil, nil)
+}
+
+// Answer answers a question for the person.
+func (c *Control) Answer(ctx context.Context, questionID, choice string) error {
+	return c.call(ctx, http.MethodPost, "/answers", map[string]string{"question_id": questionID, "choice": choice}, nil)
+}
+
+// call makes one request and reads its answer into into, unless that is nil.
+func (c *Control) call(ctx context.Context, method, path string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.Token)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return fmt.Errorf("control: %s %s: %w", method, path, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		var f failure
+		if json.Unmarshal(answer, &f) != nil || f.Error == "" {
+			f.Error = string(answer)
+		}
+		return fmt.Errorf("control: %s %s: %s: %s", method, path, res.Status, f.Error)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}

@@ -1,0 +1,155 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"errand/deviceio/device"
+	"errand/deviceio/wire"
+)
+
+// tickEvery is how often a running robot lets time pass.
+const tickEvery = 20 * time.Millisecond
+
+// Config is a robot with its place in the network.
+type Config struct {
+	Options
+	// URL is the gateway's, ws:// or wss://. Token is what it lets a device in with, until it gives one of its own.
+	URL   string
+	Token string
+	// Name is shown to people. Default: errand-robot.
+	Name string
+	// Control is the loopback address of the control API (control.go): "" means none, port 0 any free port.
+	Control string
+	// Logger takes what is for engineers; default slog.Default(). Options.Report takes what is for people.
+	Logger *slog.Logger
+}
+
+// Run is the whole robot: it opens the state directory, carries on with what was cut short, connects to the gateway,
+// and connects again, until ctx ends or the disk fails. A task that runs then is left as it is, to be resumed.
+//
+// Once connected for the first time it reports one line, "robot ready: <device id> ...".
+func Run(ctx context.Context, cfg Config) (err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	r, err := Open(ctx, cfg.Options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var control string
+	client, err := r.dial(cfg, &control)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	if err := r.Attach(ctx, client); err != nil {
+		return err
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	if cfg.Control != "" {
+		server, err := r.listen(ctx, cfg, client.DeviceID())
+		if err != nil {
+			return err
+		}
+		control = server.URL
+		all.Go(func() error { return server.serve(ctx) })
+	}
+	all.Go(func() error { return r.live(ctx) })
+	all.Go(func() error { return r.link(ctx, client) })
+	if err := all.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// dial makes the device's client, which connects only when it is run.
+func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
+	name := cfg.Name
+	if name == "" {
+		name = "errand-robot"
+	}
+	var client *device.Client
+	var ready sync.Once
+	client, err := device.Open(device.Options{
+		URL: cfg.URL, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
+		Client:   wire.Client{ID: "errand-robot", DisplayName: name, Version: ExecutorRevision, DeviceFamily: "robot"},
+		Commands: Commands(), Caps: []string{"taskmanager", "assistant"},
+		Profile: wire.Profile{Status: true, Dedupe: true, Outbox: true},
+		StoreID: r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
+		OnState: func(s device.State) {
+			if !s.Connected {
+				r.say(fmt.Sprintf("not connected to %s: %v", cfg.URL, s.Err))
+				return
+			}
+			first := false
+			ready.Do(func() { first = true })
+			if first {
+				r.say(fmt.Sprintf("robot ready: %s (%s) gateway=%s store=%s boot=%s control=%s", client.DeviceID(), name, cfg.URL, r.store.id, client.BootID(), *control))
+			} else {
+				r.say("connected again to " + cfg.URL)
+			}
+		},
+	})
+	return client, err
+}
+
+var _ device.Handler = (*Robot)(nil)
+
+// live lets time pass until ctx ends.
+func (r *Robot) live(ctx context.Context) error {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if err := r.Tick(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// link keeps the robot connected, save while a fault holds it off the air. Only a failed outbox ends it before ctx.
+func (r *Robot) link(ctx context.Context, client *device.Client) error {
+	for {
+		if err := r.await(ctx, func() bool { return !r.faults.offline() }); err != nil {
+			return ignoreEnd(ctx, err)
+		}
+		connection, cut := context.WithCancel(ctx)
+		r.online(connection, cut)
+		err := client.Run(connection)
+		cut()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !errors.Is(err, context.Canceled) {
+			return err
+		}
+		r.say("off the air, working on")
+	}
+}
+
+// online notes how the connection can be cut.
+func (r *Robot) online(connection context.Context, cut func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.connection, r.faults.cut = connection, cut
+	r.faults.cutIfOffline() // it may have struck just now
+}
+
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
