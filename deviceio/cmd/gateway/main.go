@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"errand/activities"
+	"errand/deviceio/gateway"
+	"errand/deviceio/registry"
+	"errand/internal/config"
+	"errand/plan"
+)
+
+// This is where the two sides meet that do not know of each other: activities and devices.
+var (
+	_ activities.Link      = (*gateway.Gateway)(nil)
+	_ activities.Directory = (*registry.Registry)(nil)
+)
+
+// stopTimeout is what commands in flight get to be answered in when the process ends.
+const stopTimeout = 10 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gateway: %s\n", oneLine(err))
+		os.Exit(1)
+	}
+}
+
+// oneLine keeps every part of an error, and the log readable.
+func oneLine(err error) string {
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// run serves until ctx ends or something fails for good.
+func run(ctx context.Context, stdout io.Writer) (err error) {
+	var settings config.Gateway
+	if err := config.Load(&settings); err != nil {
+		return err
+	}
+	logger, err := settings.Logger()
+	if err != nil {
+		return err
+	}
+	known, err := config.Catalog(settings.Catalog)
+	if err != nil {
+		return err
+	}
+	devices, err := openRegistry(ctx, settings.Registry)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, devices.Close()) }()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.GatewayListen)
+	if err != nil {
+		return fmt.Errorf("devices cannot connect there: set ERRAND_GATEWAY_LISTEN to a free address: %w", err)
+	}
+	defer func() { err = errors.Join(err, ignoreClosed(listener.Close())) }()
+	options, err := config.ClientOptions(logger)
+	if err != nil {
+		return err
+	}
+	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, gateway.RequestIDs())
+	temporal, err := config.DialOptions(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: gateway.NewTemporalSignaller(temporal),
+		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
+		Healthy: func(ctx context.Context) error {
+			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}})
+	if err != nil {
+		return err
+	}
+	ready := fmt.Sprintf("gateway ready: ws://%s/ queue %s", listener.Addr(), g.TaskQueue())
+	return serve(ctx, process{gateway: g, devices: devices, temporal: temporal, listener: listener}, func() { fmt.Fprintln(stdout, ready) })
+}
+
+// openRegistry opens the registry file, in a folder made if it is absent.
+func openRegistry(ctx context.Context, path string) (*registry.Registry, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("the registry's folder (ERRAND_REGISTRY): %w", err)
+	}
+	devices, err := registry.Open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("ERRAND_REGISTRY: %w", err)
+	}
+	return devices, nil
+}
+
+// process is what serve keeps running.
+type process struct {
+	gateway  *gateway.Gateway
+	devices  *registry.Registry
+	temporal client.Client
+	listener net.Listener
+}
+
+// serve runs everything until ctx ends or a part fails, and then winds up in the order that loses nothing: first no new
+// commands, and answers to those in flight; then the sockets.
+func serve(ctx context.Context, p process, ready func()) (err error) {
+	failed := make(chan error, 4)
+	server := &http.Server{Handler: p.gateway.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- server.Serve(p.listener) }()
+	running, drain := context.WithCancel(context.WithoutCancel(ctx))
+	drained := make(chan error, 1)
+	go func() { drained <- p.gateway.Run(running) }()
+	workers, err := p.work(func(err error) {
+		select {
+		case failed <- err:
+		default: // the first ones stand
+		}
+	})
+	if err == nil {
+		ready()
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	for _, w := range workers {
+		w.Stop()
+	}
+	drain()
+	closing, cancel := context.WithTimeout(running, time.Second)
+	defer cancel()
+	return errors.Join(err, <-drained, ignoreEnd(server.Shutdown(closing)))
+}
+
+// work polls the common queue and the gateway's own.
+func (p process) work(fatal func(error)) ([]worker.Worker, error) {
+	// Who waits for a device on the common queue waits as well on another gateway: it is let go at once.
+	common := worker.New(p.temporal, plan.GatewaysTaskQueue, worker.Options{DisableWorkflowWorker: true, OnFatalError: fatal})
+	activities.NewFinder(p.devices).Register(common)
+	own := worker.New(p.temporal, p.gateway.TaskQueue(), worker.Options{DisableWorkflowWorker: true, OnFatalError: fatal, WorkerStopTimeout: stopTimeout})
+	activities.NewDevice(p.gateway).Register(own)
+	var started []worker.Worker
+	for queue, w := range map[string]worker.Worker{plan.GatewaysTaskQueue: common, p.gateway.TaskQueue(): own} {
+		if err := w.Start(); err != nil {
+			return started, fmt.Errorf("poll task queue %s: %w", queue, err)
+		}
+		started = append(started, w)
+	}
+	return started, nil
+}
+
+// ignoreClosed drops the error of closing what the server closed already.
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// ignoreEnd drops the error of a caller that keeps its HTTP connection past the end.
+func ignoreEnd(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
