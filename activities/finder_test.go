@@ -46,7 +46,8 @@ func await(t *testing.T, s *shelf, newer int64) (plan.DeviceFound, error) {
 		return plan.DeviceFound{}, err
 	}
 	var found plan.DeviceFound
-	return found, value.Get(&found)
+	err = value.Get(&found)
+	return found, err
 }
 
 func TestAwaitDeviceWaitsForAConnection(t *testing.T) {

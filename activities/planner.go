@@ -48,12 +48,12 @@ func (p *Planner) noPlan(c plan.MakePlan, err error) plan.Planned {
 	switch {
 	case errors.As(err, &room):
 		return plan.Planned{
-			Sentence: sentence("cannot_ground", map[string]string{"room": room.Said, "rooms": strings.Join(room.Known, ", ")}),
+			Sentence: sentence("cannot_ground", map[string]string{"said": room.Said, "known": strings.Join(room.Known, ", ")}),
 			Report:   &plan.Report{Code: "ROOM_UNKNOWN", Params: map[string]any{"room": room.Said}, Detail: err.Error()},
 		}
 	case errors.As(err, &ambiguous):
 		return plan.Planned{
-			Sentence: sentence("cannot_ground", map[string]string{"room": ambiguous.Said, "rooms": ambiguous.Said}),
+			Sentence: sentence("ambiguous_room", map[string]string{"said": ambiguous.Said}),
 			Report:   &plan.Report{Code: "ROOM_AMBIGUOUS", Params: map[string]any{"room": ambiguous.Said}, Detail: err.Error()},
 		}
 	}

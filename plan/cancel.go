@@ -54,7 +54,7 @@ func (m *machine) windDown() {
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
 		case op.Phase != OpUnsent:
-			m.stop(i, op)
+			m.stop(op)
 			return
 		}
 	}
@@ -62,7 +62,7 @@ func (m *machine) windDown() {
 }
 
 // stop asks the device to end an operation, once per way to it; then its end is awaited.
-func (m *machine) stop(i int, op *Operation) {
+func (m *machine) stop(op *Operation) {
 	if op.Cancelling || op.CancelSent != "" || m.s.Device.Route == nil {
 		return
 	}
@@ -114,6 +114,7 @@ func (m *machine) cancelAnswered(in CancelAnswered) {
 			return
 		}
 		m.lose(op, "the device does not know it, and cannot know whether it ran")
+	default: // its end is awaited
 	}
 	op.CancelSent = string(in.Case)
 	op.CheckAt = m.at + afterCancel

@@ -150,8 +150,9 @@ func defaultCode(name EventName) string {
 		return "TASK_TIMED_OUT"
 	case OpCancelled:
 		return "CANCELLED_BY_DEVICE"
+	default:
+		return "UNKNOWN"
 	}
-	return "UNKNOWN"
 }
 
 func (m *machine) doubt(in Doubt) {

@@ -23,6 +23,7 @@ type Planned struct {
 // Delivery says what became of a submit.
 type Delivery string
 
+// The ways a submit can end.
 const (
 	DeliveryAccepted    Delivery = "accepted"
 	DeliveryRefused     Delivery = "refused"     // the device answered no: the generation is dead
@@ -48,6 +49,7 @@ type Submitted struct {
 // EventName is a name of contract.md §4.
 type EventName string
 
+// The names a device may report. COMPLETED and WORKFLOW_STEP_COMPLETED mean the same; the original is kept.
 const (
 	EventQueued    EventName = "QUEUED"
 	EventStarted   EventName = "STARTED"
@@ -96,6 +98,7 @@ type Event struct {
 // Finding says what a status question brought.
 type Finding string
 
+// The findings of a status question.
 const (
 	StatusFound       Finding = "found"
 	StatusNotFound    Finding = "not_found"
@@ -122,6 +125,7 @@ type StatusReported struct {
 // CancelCase is the device's word on a cancel (contract.md §3), or "unreachable".
 type CancelCase string
 
+// The cases of a cancel's answer.
 const (
 	CancelDone             CancelCase = "cancelled"
 	CancelStopping         CancelCase = "cancelling"
@@ -162,6 +166,7 @@ type VerifiedResult struct {
 // DecisionKind is one of the five (contract.md §7).
 type DecisionKind string
 
+// The five decisions.
 const (
 	DecideRetry  DecisionKind = "retry"
 	DecideAsk    DecisionKind = "ask"

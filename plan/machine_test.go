@@ -63,8 +63,8 @@ func TestLaw03AnEnvelopeHoldsListedFieldsOnly(t *testing.T) {
 	s := newSim(t, &plan.Document{Steps: []plan.StepSpec{spec("move", "move", nil, nil),
 		spec("clean", "clean", []string{"move"}, map[string]string{"arrival": "move.result"})}})
 	s.settle()
-	got := s.state.Steps[1].Arguments["arrival"].(map[string]any)
-	if len(got) != 2 || got["area_id"] != "6" || got["room_name"] != "안방" {
+	got, ok := s.state.Steps[1].Arguments["arrival"].(map[string]any)
+	if !ok || len(got) != 2 || got["area_id"] != "6" || got["room_name"] != "안방" {
 		t.Errorf("the envelope is %v, want the two listed fields", got)
 	}
 }
@@ -167,7 +167,10 @@ func TestCaseC02LateSuccess(t *testing.T) {
 func TestCaseC03EventBeforeItsWait(t *testing.T) {
 	s := newSim(t, threeSteps())
 	s.until("submit out", func() bool { return request[plan.Submit](s) >= 0 })
-	c := s.out[request[plan.Submit](s)].(plan.Submit)
+	c, ok := s.out[request[plan.Submit](s)].(plan.Submit)
+	if !ok {
+		t.Fatal("no submit is out")
+	}
 	answer := s.device.submit(c)
 	s.work()
 	s.work()
@@ -262,7 +265,11 @@ func TestLaw15CancelBeatsADelayedSubmit(t *testing.T) {
 	if s.finish == nil || s.finish.State != plan.Cancelled {
 		t.Fatalf("not cancelled: %s", describe(s.state))
 	}
-	late := s.device.submit(s.out[request[plan.Submit](s)].(plan.Submit))
+	c, ok := s.out[request[plan.Submit](s)].(plan.Submit)
+	if !ok {
+		t.Fatal("no submit is out")
+	}
+	late := s.device.submit(c)
 	if late.Delivery != plan.DeliveryRefused || len(s.device.effects) != 0 {
 		t.Errorf("the delayed submit was %s", late.Delivery)
 	}

@@ -80,35 +80,32 @@ func (s *State) stepOutcome(i int) StepOutcome {
 // tell composes what the person hears. It follows from the outcome and from nothing else (law 20).
 func (s *State) tell(o Outcome) string {
 	if s.Slice == nil {
-		return orText(s.Planner.Sentence, s.sentence(string(o.State), nil))
+		return s.Planner.Sentence
 	}
-	var parts []string
-	add := func(text string) {
-		if text != "" {
-			parts = append(parts, text)
+	var steps []string
+	completed := 0
+	for i, step := range o.Steps {
+		if text := s.stepSentence(i, step); text != "" {
+			steps = append(steps, text)
+		}
+		if step.Phase == StepCompleted {
+			completed++
 		}
 	}
-	switch o.State {
-	case Cancelled:
-		add(s.sentence("cancelled", nil))
-	case Unresolved:
-		add(s.sentence("unresolved", nil))
+	values := map[string]string{"steps": strings.Join(steps, " ")}
+	if o.Reason != nil {
+		values["reason"] = s.Slice.Reason(o.Reason.Code).Say.In(s.Start.Locale)
 	}
-	for i, step := range o.Steps {
-		add(s.stepSentence(i, step))
-	}
-	if o.State == Failed && o.Reason != nil {
-		add(s.Slice.Reason(o.Reason.Code).Say.In(s.Start.Locale))
-	}
-	if len(parts) == 0 {
-		add(s.sentence(sentenceOf(o.State), nil))
-	}
-	return strings.Join(parts, " ")
+	return s.sentence(sentenceOf(o.State, completed), values)
 }
 
-func sentenceOf(p Phase) string {
-	if p == Completed || p == Returned {
+// sentenceOf names the catalog's sentence for the end of a plan.
+func sentenceOf(p Phase, completed int) string {
+	switch {
+	case p == Completed || p == Returned:
 		return "done"
+	case p == Failed && completed > 0:
+		return "partly"
 	}
 	return string(p)
 }

@@ -49,7 +49,7 @@ func TestLawsHoldInRandomHistories(t *testing.T) {
 				s.device.refuse = nil
 			},
 			"stubborn": func(t *rapid.T) { s.device.stubborn = rapid.Bool().Draw(t, "stubborn") },
-			"noise":    func(t *rapid.T) { s.take(noise(t, s)) },
+			"noise":    func(t *rapid.T) { s.take(noise(t)) },
 			"pause":    func(*rapid.T) { s.take(plan.Pause{Token: "x", By: "kim"}) },
 			"resume":   func(*rapid.T) { s.take(plan.Resume{Token: "x", By: "kim"}) },
 			"answered": func(t *rapid.T) {
@@ -78,7 +78,7 @@ var shapes = []func() *plan.Document{
 }
 
 // noise is an input that belongs to nothing: of another plan, another attempt, another device, or out of the blue.
-func noise(t *rapid.T, s *sim) plan.Input {
+func noise(t *rapid.T) plan.Input {
 	id := rapid.SampledFrom([]string{"p-2/move/1", "p-1/move/9", "p-1/nosuch/1", "garbage", ""}).Draw(t, "operation")
 	return rapid.SampledFrom([]plan.Input{
 		plan.Event{EventID: "n", DeviceID: testDevice, Name: plan.EventCompleted, OperationID: id, StepID: "move"},
@@ -152,7 +152,7 @@ func TestStepIsAFunction(t *testing.T) {
 				s.work()
 			}
 		}
-		in := noise(t, s)
+		in := noise(t)
 		frozen := s.state
 		copied, _ := plan.Step(frozen, s.now, plan.DeadlinePassed{})
 		a, ca := plan.Step(s.state, s.now, in)

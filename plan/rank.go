@@ -9,8 +9,9 @@ func (p OpPhase) rank() int {
 		return 2
 	case OpCompleted, OpFailed, OpCancelled, OpTimedOut, OpRefused:
 		return 3
+	default:
+		return 0
 	}
-	return 0
 }
 
 // Dead reports whether the operation can do nothing any more.
@@ -34,8 +35,9 @@ func phaseOf(name EventName) OpPhase {
 		return OpCancelled
 	case EventTimedOut:
 		return OpTimedOut
+	default:
+		return ""
 	}
-	return ""
 }
 
 // Terminal reports whether the name says that a task is over.

@@ -5,6 +5,7 @@ import "errand/catalog"
 // Phase is where a plan stands, as told to people and planners (design §4).
 type Phase string
 
+// The phases of a plan; the last five are its closes.
 const (
 	Planning      Phase = "planning"
 	Running       Phase = "running"
@@ -26,13 +27,15 @@ func (p Phase) Closed() bool {
 	switch p {
 	case Completed, Returned, Cancelled, Failed, Unresolved:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // StepPhase is where a step stands.
 type StepPhase string
 
+// The phases of a step.
 const (
 	StepPending    StepPhase = "pending"
 	StepReady      StepPhase = "ready"
@@ -54,8 +57,9 @@ func (p StepPhase) Terminal() bool {
 	switch p {
 	case StepCompleted, StepFailed, StepCancelled, StepSkipped:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // State is all a plan knows. It is JSON: it crosses continue-as-new and answers queries.
@@ -164,6 +168,7 @@ type StepState struct {
 // OpPhase is where one operation stands. Ranks order them (design §6).
 type OpPhase string
 
+// The phases of an operation, in rising rank.
 const (
 	OpUnsent    OpPhase = "unsent"    // chosen, or surely not delivered: to be sent under the same id
 	OpSent      OpPhase = "sent"      // a submit is out or was, no word yet
@@ -300,6 +305,7 @@ type Receipt struct {
 // Verdict is what an independent look at the device said.
 type Verdict string
 
+// The verdicts: seen to be so, not to be told, seen to be otherwise.
 const (
 	Verified     Verdict = "verified"
 	Unverified   Verdict = "unverified"

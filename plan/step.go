@@ -40,8 +40,9 @@ func (st *StepState) derivePhase(ready bool) StepPhase {
 		return StepCancelled
 	case OpFailed, OpTimedOut, OpRefused:
 		return StepFailed
+	default:
+		return StepReady // unsent
 	}
-	return StepReady // unsent
 }
 
 // done reports whether the step is completed, verdict included: only then do its dependants run (laws 1 and 5).

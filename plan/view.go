@@ -158,6 +158,7 @@ func (s *State) waitingFor() string {
 		if i := s.current(); i >= 0 {
 			return "step:" + s.Steps[i].ID
 		}
+	default: // over
 	}
 	return ""
 }

@@ -1,0 +1,11 @@
+// Package router turns a sentence into a plan without a model, if the sentence is one of the catalog's routines.
+//
+//	matched, err := router.Match(catalog, router.Utterance{Text: "안방으로 가서 청정하고 복귀해줘", Rooms: rooms})
+//
+// Spacing, punctuation, case, Unicode spelling, particles, fillers ("좀", "please") and politeness ("-주세요",
+// "could you") are forgiven. Nothing else is: every word of the sentence must be taken. A robot that obeys the half it
+// understood of "안방으로 가지 마" or of "청소하고 창문 열어줘" does harm, so such a sentence is ErrNoMatch, as is a question.
+//
+// Rooms come only from the device's own room catalog. A sentence that fits but names another place is an *UnknownRoom;
+// a name that stands for two rooms is an *AmbiguousRoom (case c10). Neither is ever resolved by guessing.
+package router

@@ -1,0 +1,53 @@
+package stack
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"errand/plan"
+)
+
+// programs is the folder of the programs under test.
+func programs(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv("ERRAND_TEST_BIN")
+	if dir == "" {
+		tb.Fatal("ERRAND_TEST_BIN is not set: run `make test`, or `make test-programs` once and set it to bin/race")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return abs
+}
+
+// temporalServer is a real Temporal server of the test's own, with its data in dir, so that it can be killed too.
+func temporalServer(tb testing.TB, dir string) (server *Process, address string) {
+	tb.Helper()
+	port := FreePort(tb)
+	args := []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", fmt.Sprint(port),
+		"--db-filename", filepath.Join(dir, "temporal.db"), "--log-level", "error"}
+	for _, name := range plan.SearchAttributes() {
+		args = append(args, "--search-attribute", name+"=Keyword")
+	}
+	path := os.Getenv("ERRAND_TEST_TEMPORAL")
+	if path == "" {
+		path = filepath.Join(programs(tb), "temporal-dev")
+	}
+	server = &Process{Name: "Temporal", path: path, args: args, log: filepath.Join(dir, "temporal.log")}
+	return server, fmt.Sprintf("127.0.0.1:%d", port)
+}
+
+// FreePort returns a port of the loopback that nobody listens on.
+func FreePort(tb testing.TB) int {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
