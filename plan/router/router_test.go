@@ -133,7 +133,7 @@ var nearMisses = []string{
 	"clean the kitchen?", "who cleaned the kitchen?", "you went to the kitchen", "I go to the kitchen", "I want to go to the kitchen", "let's go to the kitchen",
 	"turn off security mode", "is security mode on?", "how do I go to the kitchen?", "go to sleep", "go to hell", "clean the windows", "welcome home", "come on",
 	// nothing
-	"", " ", "?", "...", "안녕", "hello", "음악 틀어줘", "에어컨 켜줘", "멈춰", "취소해", "stop", "{room}으로 가줘", "{room}(으)로 가줘", "😀", "\x00", "\xff\xfe",
+	"", " ", "?", "...", "안녕", "hello", "음악 틀어줘", "에어컨 켜줘", "멈춰", "취소해", "stop", "😀", "\x00", "\xff\xfe",
 }
 
 func TestMatchRefusesNearMisses(t *testing.T) {

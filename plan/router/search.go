@@ -158,6 +158,9 @@ func plausible(said string, p place, language string, rooms []string) bool {
 		return false
 	}
 	last := words[len(words)-1]
+	if strings.HasSuffix(last, "으") {
+		return false // half of the particle 으로
+	}
 	if language == "en" {
 		return endsWithAny(last, englishRooms) && !contains([]string{"and", "or", "not", "no", "every", "any"}, words[0])
 	}
