@@ -307,3 +307,13 @@ func (b *bench) wantStill(terminal map[string]any) {
 }
 
 func at(progress float64) *float64 { return &progress }
+
+// encode writes a request or an answer as it goes over the wire.
+func encode(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("encode %T: %v", v, err)
+	}
+	return raw
+}

@@ -76,7 +76,7 @@ func readRows[T any](path, query string, scan func(*sql.Rows, *T) error) (found 
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite", source(path, "mode=ro&_pragma=busy_timeout(10000)"))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}

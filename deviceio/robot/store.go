@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -33,7 +34,7 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	path := filepath.Join(dir, storeFile)
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", source(path, "_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -43,6 +44,11 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
 	return s, nil
+}
+
+// source names a file with options, whatever characters its path has.
+func source(path, options string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options
 }
 
 func (s *store) prepare(ctx context.Context) error {
