@@ -25,14 +25,14 @@ func (m *machine) settle(old State) {
 	s := &m.s
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		from := StepPhase("")
+		from := StepPending
 		if i < len(old.Steps) {
 			from = old.Steps[i].Phase
 		}
 		if s.Outcome == nil {
 			st.Phase = st.derivePhase(s.ready(i))
 		}
-		if st.Phase != from && from != "" {
+		if st.Phase != from {
 			m.log(Entry{Kind: "step", Step: st.ID, From: string(from), To: string(st.Phase), Text: s.whyStep(i)})
 		}
 	}

@@ -25,6 +25,7 @@ type Process struct {
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
+	ready chan struct{} // closed at the current run's ready line
 	ended chan struct{} // closed when the current run has ended
 	err   error
 }
@@ -35,31 +36,37 @@ const startWithin = 90 * time.Second
 // Start runs the program and waits for its line "<name> ready:".
 func (p *Process) Start(tb testing.TB) {
 	tb.Helper()
-	ready, err := p.run()
-	if err != nil {
+	p.StartUnready(tb)
+	p.AwaitReady(tb)
+}
+
+// StartUnready runs the program without waiting for anything.
+func (p *Process) StartUnready(tb testing.TB) {
+	tb.Helper()
+	if err := p.run(); err != nil {
 		tb.Fatalf("start %s: %v", p.Name, err)
 	}
+}
+
+// AwaitReady waits for the ready line of the current run.
+func (p *Process) AwaitReady(tb testing.TB) {
+	tb.Helper()
+	p.mu.Lock()
+	ready, ended := p.ready, p.ended
+	p.mu.Unlock()
 	select {
 	case <-ready:
-	case <-p.Ended():
+	case <-ended:
 		tb.Fatalf("%s ended before it was ready: %v\n%s", p.Name, p.Err(), p.Tail())
 	case <-time.After(startWithin):
 		tb.Fatalf("%s is not ready after %v\n%s", p.Name, startWithin, p.Tail())
 	}
 }
 
-// StartUnready runs the program without waiting for anything.
-func (p *Process) StartUnready(tb testing.TB) {
-	tb.Helper()
-	if _, err := p.run(); err != nil {
-		tb.Fatalf("start %s: %v", p.Name, err)
-	}
-}
-
-func (p *Process) run() (<-chan struct{}, error) {
+func (p *Process) run() error {
 	file, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Env = append(os.Environ(), p.env...)
@@ -69,11 +76,11 @@ func (p *Process) run() (<-chan struct{}, error) {
 	output := io.MultiWriter(file, writer)
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return errors.Join(err, file.Close())
 	}
 	ready, ended := make(chan struct{}), make(chan struct{})
 	p.mu.Lock()
-	p.cmd, p.ended, p.err = cmd, ended, nil
+	p.cmd, p.ready, p.ended, p.err = cmd, ready, ended, nil
 	p.mu.Unlock()
 	go watch(reader, p.Name, ready)
 	go func() {
@@ -83,7 +90,7 @@ func (p *Process) run() (<-chan struct{}, error) {
 		p.mu.Unlock()
 		close(ended)
 	}()
-	return ready, nil
+	return nil
 }
 
 // watch reads all output, and closes ready at the ready line.

@@ -1,0 +1,183 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"errand/plan"
+	"errand/workflows"
+)
+
+// Plan is one plan of the stack.
+type Plan struct {
+	ID    string
+	stack *Stack
+}
+
+// Say sends an utterance for a robot and returns its plan.
+func (s *Stack) Say(tb testing.TB, r *Robot, text string) *Plan {
+	tb.Helper()
+	return s.start(tb, "/v1/utterances", map[string]any{"recognized_text": text, "device_id": r.ID})
+}
+
+// Submit sends a plan document for a robot.
+func (s *Stack) Submit(tb testing.TB, r *Robot, document string) *Plan {
+	tb.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(document), &doc); err != nil {
+		tb.Fatalf("the test's document: %v", err)
+	}
+	doc["device_id"] = r.ID
+	return s.start(tb, "/v1/plans", doc)
+}
+
+func (s *Stack) start(tb testing.TB, path string, body map[string]any) *Plan {
+	tb.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	status, answer := s.Post(tb, path, string(raw))
+	var started struct {
+		PlanID string `json:"plan_id"`
+	}
+	if err := json.Unmarshal(answer, &started); err != nil || status >= 300 || started.PlanID == "" {
+		tb.Fatalf("POST %s: %d %s", path, status, answer)
+	}
+	return &Plan{ID: started.PlanID, stack: s}
+}
+
+// Post makes one request with the stack's token and returns the answer.
+func (s *Stack) Post(tb testing.TB, path, body string) (status int, answer []byte) {
+	tb.Helper()
+	return s.Do(tb, http.MethodPost, path, "Bearer "+token, body)
+}
+
+// Get makes one request with the stack's token and returns the answer.
+func (s *Stack) Get(tb testing.TB, path string) (status int, answer []byte) {
+	tb.Helper()
+	return s.Do(tb, http.MethodGet, path, "Bearer "+token, "")
+}
+
+// Do makes one request with the given authorization.
+func (s *Stack) Do(tb testing.TB, method, path, authorization, body string) (status int, answer []byte) {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(tb.Context(), method, s.API+path, strings.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	answer, err = io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp.StatusCode, bytes.TrimSpace(answer)
+}
+
+// View asks the plan how it stands.
+func (p *Plan) View(tb testing.TB) plan.View {
+	tb.Helper()
+	v, err := p.view(tb.Context())
+	if err != nil {
+		tb.Fatalf("view of %s: %v", p.ID, err)
+	}
+	return v
+}
+
+func (p *Plan) view(ctx context.Context) (plan.View, error) {
+	value, err := p.stack.Temporal.QueryWorkflow(ctx, p.ID, "", plan.QueryView)
+	if err != nil {
+		return plan.View{}, err
+	}
+	var v plan.View
+	err = value.Get(&v)
+	return v, err
+}
+
+// Await waits until the plan's view is as the test wants it.
+func (p *Plan) Await(tb testing.TB, what string, holds func(plan.View) bool) plan.View {
+	tb.Helper()
+	var v plan.View
+	Eventually(tb, what, func(ctx context.Context) (bool, error) {
+		var err error
+		if v, err = p.view(ctx); err != nil {
+			return false, err
+		}
+		if holds(v) {
+			return true, nil
+		}
+		return false, fmt.Errorf("it is %s, waiting for %q", v.State, v.Plan.WaitingFor)
+	})
+	return v
+}
+
+// AwaitStep waits until a step is in one of the phases.
+func (p *Plan) AwaitStep(tb testing.TB, step string, phases ...plan.StepPhase) plan.View {
+	tb.Helper()
+	return p.Await(tb, fmt.Sprintf("step %s is %v", step, phases), func(v plan.View) bool {
+		for _, st := range v.Steps {
+			for _, phase := range phases {
+				if st.ID == step && st.State == phase {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// Cancel asks over the API for the plan to stop.
+func (p *Plan) Cancel(tb testing.TB) {
+	tb.Helper()
+	if status, answer := p.stack.Post(tb, "/v1/plans/"+p.ID+"/cancel", `{"why":"the test says so"}`); status >= 300 {
+		tb.Fatalf("cancel %s: %d %s", p.ID, status, answer)
+	}
+}
+
+// Wait waits for the plan's end and returns its outcome and how the run closed: completed, failed or canceled.
+func (p *Plan) Wait(tb testing.TB) (plan.Outcome, string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), Patience)
+	defer cancel()
+	var o plan.Outcome
+	err := p.stack.Temporal.GetWorkflow(ctx, p.ID, "").Get(ctx, &o)
+	var (
+		canceled *temporal.CanceledError
+		failed   *temporal.ApplicationError
+	)
+	switch {
+	case err == nil:
+		return o, "completed"
+	case errors.As(err, &canceled) && canceled.HasDetails():
+		if err := canceled.Details(&o); err != nil {
+			tb.Fatalf("the outcome of %s: %v", p.ID, err)
+		}
+		return o, "canceled"
+	case errors.As(err, &failed) && failed.Type() == workflows.ErrorTypePlan:
+		if err := failed.Details(&o); err != nil {
+			tb.Fatalf("the outcome of %s: %v", p.ID, err)
+		}
+		return o, "failed"
+	}
+	tb.Fatalf("plan %s did not end as a plan does: %v", p.ID, err)
+	return o, ""
+}
+
+// Plan names a plan that is already there.
+func (s *Stack) Plan(id string) *Plan { return &Plan{ID: id, stack: s} }
