@@ -83,6 +83,9 @@ func TestTableMasksSecretsAndMarksWhatIsSet(t *testing.T) {
 	if err := config.Write(&out, config.Section{Process: "api", About: "the HTTP API", Spec: new(settings)}); err != nil {
 		t.Fatal(err)
 	}
+	if err := config.WriteTemporal(&out); err != nil {
+		t.Fatal(err)
+	}
 	table := out.String()
 	for _, secret := range []string{"hunter2", "hunter3"} {
 		if strings.Contains(table, secret) {

@@ -73,21 +73,26 @@ func Temporal() []Setting {
 	return rows
 }
 
-// Write prints the table of `errand config`: every process's settings, then the Temporal client's.
-// A value the environment gives is marked with *.
+// Write prints the settings of processes, a table each. A value the environment gives is marked with *.
 func Write(w io.Writer, sections ...Section) error {
 	for _, s := range sections {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", s.Process, s.About); err != nil {
-			return err
-		}
-		if err := writeRows(w, Settings(s.Spec)); err != nil {
+		if err := writeSection(w, s.Process, s.About, Settings(s.Spec)); err != nil {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintln(w, "temporal client: every process; Temporal's own convention"); err != nil {
+	return nil
+}
+
+// WriteTemporal prints the settings of the Temporal client.
+func WriteTemporal(w io.Writer) error {
+	return writeSection(w, "temporal client", "every process that uses Temporal; its own convention", Temporal())
+}
+
+func writeSection(w io.Writer, process, about string, rows []Setting) error {
+	if _, err := fmt.Fprintf(w, "%s: %s\n", process, about); err != nil {
 		return err
 	}
-	return writeRows(w, Temporal())
+	return writeRows(w, rows)
 }
 
 func writeRows(w io.Writer, rows []Setting) error {

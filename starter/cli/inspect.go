@@ -131,14 +131,6 @@ func configuredCatalog() (*catalog.Catalog, error) {
 	return config.Catalog(s.Catalog)
 }
 
-// configCommand is errand config.
-type configCommand struct{}
-
-// Run prints the table of settings.
-func (configCommand) Run(s *session) error {
-	return config.Write(s.stdout, sections()...)
-}
-
 func printJSON(s *session, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -123,6 +123,9 @@ func prepare(ctx context.Context, o Options, state *state) (s settings, external
 	if s.token, err = state.token(TokenFile); err != nil {
 		return s, external, err
 	}
+	if s.deviceToken, err = state.token(DeviceTokenFile); err != nil {
+		return s, external, err
+	}
 	s.uiURL = os.Getenv("ERRAND_UI")
 	if !external {
 		s.uiURL = httpURL(s.ports.UI)
@@ -135,10 +138,8 @@ func prepare(ctx context.Context, o Options, state *state) (s settings, external
 // a profile with an API key or TLS would not fit it.
 func (s settings) environment(external bool) []string {
 	set := map[string]string{
-		"ERRAND_TOKEN":      s.token,
-		"ERRAND_REGISTRY":   s.state.path("registry.db"),
-		"ERRAND_API_LISTEN": address(s.ports.API),
-		"ERRAND_UI":         s.uiURL,
+		"ERRAND_REGISTRY": s.state.path("registry.db"),
+		"ERRAND_UI":       s.uiURL,
 	}
 	if !external {
 		set["TEMPORAL_ADDRESS"] = address(s.ports.Temporal)

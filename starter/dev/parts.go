@@ -28,9 +28,10 @@ type settings struct {
 	ports    Ports
 	state    *state
 	programs programs
-	token    string
-	uiURL    string
-	base     []string // the environment all parts share
+	// token is for people and programs that command; deviceToken lets devices in, and commands nothing.
+	token, deviceToken string
+	uiURL              string
+	base               []string // the environment all parts share
 }
 
 // temporalPart is the Temporal server to start: the temporal CLI if there is one, else our own.
@@ -79,9 +80,11 @@ func (s settings) ourParts() ([]Part, error) {
 		}
 	}
 	add("worker", "the worker", paths["worker"], nil)
-	add("gateway", "the devices' gateway", paths["gateway"], nil)
-	add("api", "the HTTP API", self, []string{"serve"})
-	add("robot", "a simulated robot", paths["robot"], nil)
+	add("gateway", "the devices' gateway", paths["gateway"], nil, "ERRAND_GATEWAY_LISTEN="+address(s.ports.Gateway),
+		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true")
+	add("api", "the HTTP API", self, []string{"serve"}, "ERRAND_API_LISTEN="+address(s.ports.API), "ERRAND_TOKEN="+s.token)
+	add("robot", "a simulated robot", paths["robot"], nil, "ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/",
+		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_ROBOT_STATE="+s.state.path("robot"))
 	return parts, nil
 }
 

@@ -11,8 +11,11 @@ import (
 	"syscall"
 )
 
-// TokenFile is where in the state folder the token of the API is.
-const TokenFile = "token"
+// Where in the state folder the tokens of the API and of the devices are.
+const (
+	TokenFile       = "token"
+	DeviceTokenFile = "device-token"
+)
 
 // state is the state folder while it is in use.
 type state struct {

@@ -32,10 +32,11 @@ func (c *Client) Outcome(ctx context.Context, id string) (plan.Outcome, error) {
 	var terminated *temporal.TerminatedError
 	var timedOut *temporal.TimeoutError
 	var said *temporal.ApplicationError
+	var silent *temporal.CanceledError
 	switch {
 	case errors.As(err, &gone):
 		return plan.Outcome{}, fmt.Errorf("%w: %s", ErrNoPlan, id)
-	case errors.As(err, &terminated), errors.As(err, &timedOut), errors.As(err, &said):
+	case errors.As(err, &terminated), errors.As(err, &timedOut), errors.As(err, &said), errors.As(err, &silent):
 		return plan.Outcome{}, fmt.Errorf("plan %s: %w: %w: what its device did last is not known here", id, ErrNoOutcome, err)
 	}
 	return plan.Outcome{}, fmt.Errorf("wait for the end of plan %s: %w", id, err)

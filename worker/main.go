@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"errand/activities"
+	"errand/catalog"
+	"errand/internal/config"
+	"errand/plan"
+	"errand/workflows"
+)
+
+// stopTimeout is what running activities get to end in.
+const stopTimeout = 10 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "worker: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run works until ctx ends or the worker fails.
+func run(ctx context.Context, stdout io.Writer) error {
+	var settings config.Worker
+	if err := config.Load(&settings); err != nil {
+		return err
+	}
+	logger, err := settings.Logger()
+	if err != nil {
+		return err
+	}
+	known, err := config.Catalog(settings.Catalog)
+	if err != nil {
+		return err
+	}
+	options, err := config.ClientOptions(logger)
+	if err != nil {
+		return err
+	}
+	temporal, err := config.DialOptions(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	ready := fmt.Sprintf("worker ready: task queue %s, namespace %s, catalog %s (%s)",
+		plan.TaskQueue, orDefault(options.Namespace), known.CatalogVersion, known.Digest)
+	return work(ctx, temporal, known, func() { fmt.Fprintln(stdout, ready) })
+}
+
+// work polls until ctx ends or the worker fails for good, e.g. because its namespace is gone.
+func work(ctx context.Context, temporal client.Client, known *catalog.Catalog, ready func()) error {
+	fatal := make(chan error, 1)
+	w := worker.New(temporal, plan.TaskQueue, worker.Options{
+		WorkerStopTimeout: stopTimeout,
+		OnFatalError: func(err error) {
+			select {
+			case fatal <- err:
+			default: // the first one stands
+			}
+		},
+	})
+	workflows.Register(w)
+	activities.NewPlanner(known).Register(w)
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("poll task queue %s: %w", plan.TaskQueue, err)
+	}
+	defer w.Stop()
+	ready()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-fatal:
+		return fmt.Errorf("poll task queue %s: %w", plan.TaskQueue, err)
+	}
+}
+
+func orDefault(namespace string) string {
+	if namespace == "" {
+		return client.DefaultNamespace
+	}
+	return namespace
+}
