@@ -47,8 +47,12 @@ func (g *fakeGateway) accept(w http.ResponseWriter, r *http.Request) {
 	challenge := wire.Challenge{Nonce: randomID(), TS: time.Now().UnixMilli()}
 	p.event(wire.EventChallenge, challenge)
 	go p.readAll()
+	var ok bool
 	select {
-	case p.request = <-p.frames:
+	case p.request, ok = <-p.frames:
+		if !ok {
+			return // the device left again, as one does at the end of a test
+		}
 	case <-time.After(patience):
 		g.t.Error("no connect came")
 		return
