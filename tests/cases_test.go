@@ -152,8 +152,8 @@ func cancelMidMove(t *testing.T, s *stack.Stack) {
 	if o.Steps[0].Phase != plan.StepCancelled || o.Steps[0].EventName != "CANCELLED" {
 		t.Errorf("move ended %s by %s, want cancelled by the robot's word", o.Steps[0].Phase, o.Steps[0].EventName)
 	}
-	if state, err := r.Control(t).State(t.Context()); err != nil || state.Running != "" {
-		t.Errorf("after the outcome the robot runs %q (%v)", state.Running, err)
+	if state, err := r.Control(t).State(t.Context()); err != nil || state.Running != nil {
+		t.Errorf("after the outcome the robot runs %+v (%v)", state.Running, err)
 	}
 }
 

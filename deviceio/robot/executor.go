@@ -306,7 +306,11 @@ func (r *Robot) complete(t *Task, now int64) {
 		said, _ := text(t.Spec.Params, "text", "tts_response")
 		r.utter(wire.Say{Text: said}, t.Spec.OperationID, now)
 	}
-	r.end(t, Completed, nil, kind, m.result(r.home, &r.world, t))
+	result := m.result(r.home, &r.world, t)
+	if r.faults.strikes(now, FaultOmitResult, t.Spec.OperationID, t.Spec.TaskMethod, t.RoomID, nil) != nil {
+		result = nil
+	}
+	r.end(t, Completed, nil, kind, result)
 }
 
 // finish ends a task without its effect.

@@ -23,6 +23,9 @@ const (
 	FaultFail  FaultKind = "fail"  // FAILED with ReasonCode (default EXECUTOR_FAULT)
 	FaultDeaf  FaultKind = "deaf"  // a cancel is answered "cancelling" and the task goes on to its end (case c06)
 
+	// At a completion.
+	FaultOmitResult FaultKind = "omit_result" // COMPLETED without the fields of its result
+
 	// At the answer to a request.
 	FaultDropAnswer  FaultKind = "drop_answer"  // the work is done, the answer to Command (default submitTask) never sent (case c01)
 	FaultDelayAnswer FaultKind = "delay_answer" // the submit's answer waits until Event (default COMPLETED) is in the outbox (case c03)
@@ -78,7 +81,7 @@ var ErrFault = errors.New("not a fault this robot can have")
 func (f *Fault) check() error {
 	defaults := map[FaultKind]struct{ reason, event, command string }{
 		FaultRefuse: {reason: ReasonMovePolicy}, FaultHold: {}, FaultHang: {}, FaultBlock: {reason: ReasonPathBlocked},
-		FaultFail: {reason: ReasonExecutorFault}, FaultDeaf: {}, FaultDropAnswer: {command: wire.CommandSubmitTask},
+		FaultFail: {reason: ReasonExecutorFault}, FaultDeaf: {}, FaultOmitResult: {}, FaultDropAnswer: {command: wire.CommandSubmitTask},
 		FaultDelayAnswer: {event: string(Completed)}, FaultDropEvent: {}, FaultDuplicateEvent: {}, FaultReorderEvent: {},
 		FaultHoldEvent: {}, FaultOffline: {}, FaultCrash: {}, FaultSilence: {},
 	}
