@@ -20,7 +20,7 @@ var bodyLimits = border.DefaultLimits
 // post declares a route whose body has the shape of T and is read by its handler.
 func post[T, I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	op.Method = "POST"
-	op.SkipValidateBody = true // border does
+	op.SkipValidateBody = true                    // border does
 	op.MaxBodyBytes = int64(bodyLimits.Bytes) + 1 // one more, so that the border itself can say it is too large
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	register(a, op, handler)

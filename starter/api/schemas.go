@@ -2,6 +2,7 @@ package api
 
 import (
 	_ "embed"
+	"slices"
 
 	"errand/internal/border"
 )
@@ -20,3 +21,6 @@ var (
 	submissionSchema = border.MustCompile("submission.schema.json", submissionJSON)
 	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
 )
+
+// UtteranceSchema returns the JSON Schema (2020-12) of an utterance.
+func UtteranceSchema() []byte { return slices.Clone(utteranceJSON) }
