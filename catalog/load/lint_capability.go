@@ -55,7 +55,7 @@ func (l *linter) declarations(c *catalog.Capability, path string) {
 	for i, f := range contract.BindableResultFields {
 		l.slotSchema(f.Schema, border.Field(border.Index(fields, i), "schema"))
 		if f.Schema.Type == "object" {
-			l.fault(border.Field(border.Index(fields, i), "schema.type"), "contradiction", "lists a whole object: list its fields instead (law 4)")
+			l.fault(border.Field(border.Field(border.Index(fields, i), "schema"), "type"), "contradiction", "lists a whole object: list its fields instead (law 4)")
 		}
 	}
 	if contract.Envelope && len(contract.BindableResultFields) == 0 {

@@ -73,6 +73,19 @@ func placeOf(t *token.Token) position {
 	return position{t.Position.Line, t.Position.Column}
 }
 
+// startOf finds where a node begins. A block mapping's own token is its first colon; a reader looks at its first key.
+func startOf(node ast.Node) position {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return placeOf(n.Values[0].Key.GetToken())
+		}
+	case *ast.MappingValueNode:
+		return placeOf(n.Key.GetToken())
+	}
+	return placeOf(node.GetToken())
+}
+
 // onlyDocument takes the one document with content.
 func onlyDocument(file *ast.File) (ast.Node, *brokenYAML) {
 	var root ast.Node
@@ -98,7 +111,7 @@ func (d *document) fault(path, code, format string, args ...any) {
 // value converts a node, and remembers where each path stands.
 func (d *document) value(node ast.Node, path string, depth int) any {
 	if _, known := d.places[path]; !known && node != nil {
-		d.places[path] = placeOf(node.GetToken())
+		d.places[path] = startOf(node)
 	}
 	if depth > maxDepth {
 		d.fault(path, "too_deep", "is nested more than %d deep", maxDepth)
