@@ -1,6 +1,11 @@
 package robot
 
-import "errand/deviceio/wire"
+import (
+	"maps"
+	"slices"
+
+	"errand/deviceio/wire"
+)
 
 // Reason codes the robot gives. Each has one meaning, whichever answer or event carries it.
 const (
@@ -58,6 +63,9 @@ var reasonRows = map[string]reasonRow{
 	ReasonStageNotAllowed:   {true, "permanent", "ask_user"},
 	ReasonExecutorFault:     {false, "transient", "ask_user"},
 }
+
+// ReasonCodes lists every reason code the robot gives by itself, in alphabetical order.
+func ReasonCodes() []string { return slices.Sorted(maps.Keys(reasonRows)) }
 
 // because builds a structured reason. A code outside the table needs a decision: nobody here knows what it means.
 func because(code string, params map[string]any) *wire.Reason {

@@ -22,7 +22,7 @@ const Retention = 30 * 24 * time.Hour
 // Times of the device's own clock.
 const (
 	senseEvery = time.Second            // battery and air are measured this often
-	saveEvery  = 250 * time.Millisecond // while a task runs: how far a crash may throw its progress back
+	saveEvery  = 100 * time.Millisecond // while a task runs: how far a crash may throw its progress back
 	saveIdle   = 5 * time.Second
 	tellEvery  = 500 * time.Millisecond // at most one PROGRESS event in this time
 	tellStep   = 0.1                    // and only for this much more

@@ -1,0 +1,12 @@
+package robot
+
+import "testing"
+
+// RunOnce lets a fresh robot do one thing, and returns the result it told.
+func RunOnce(t *testing.T, method string, params map[string]any) map[string]any {
+	t.Helper()
+	b := newBench(t)
+	b.accept(task("p/once/1", method, params))
+	result, _ := b.until("p/once/1", "COMPLETED")["result"].(map[string]any)
+	return result
+}
