@@ -41,11 +41,10 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		return plan.Submitted{}, err
 	}
 	task := wireTask(c)
-	if c.TTLMs > 0 {
-		// ttlMs counts from when the device gets it, so what passed on the way is taken off (design §6).
-		if task.TTLMs -= g.opts.Now().Sub(held).Milliseconds(); task.TTLMs <= 0 {
-			return plan.Submitted{}, fmt.Errorf("submit %s: held for longer than its ttl of %d ms, not sent: %w", c.OperationID, c.TTLMs, plan.ErrNotConnected)
-		}
+	// ttlMs counts from when the device gets it, so what passed on the way is taken off. What is too old is not sent: a
+	// device would take a ttl of 0 for none (design §6, old intentions do not move robots).
+	if task.TTLMs -= g.opts.Now().Sub(held).Milliseconds(); task.TTLMs <= 0 {
+		return plan.Submitted{}, fmt.Errorf("submit %s: held for longer than its ttl of %d ms, not sent: %w", c.OperationID, c.TTLMs, plan.ErrNotConnected)
 	}
 	g.live.expect(c.DeviceID, c.OperationID)
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
