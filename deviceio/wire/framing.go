@@ -37,7 +37,10 @@ func ParseFrame(data []byte) (Frame, error) {
 			"the frame has %d bytes, may have %d: send less", len(data), MaxPayload)}}}
 	}
 	fields, faults := members(data)
-	r := frameReader{fields: fields, faults: faults}
+	if len(faults) > 0 {
+		return Frame{}, &BadFrame{ID: text(fields["id"]), Faults: faults}
+	}
+	r := frameReader{fields: fields}
 	f := r.frame()
 	if len(r.faults) > 0 {
 		return Frame{}, &BadFrame{ID: f.ID, Faults: r.faults}
@@ -51,9 +54,6 @@ type frameReader struct {
 }
 
 func (r *frameReader) frame() Frame {
-	if r.fields == nil {
-		return Frame{}
-	}
 	f := Frame{Type: r.name("type")}
 	switch f.Type {
 	case TypeReq:
@@ -113,9 +113,9 @@ func (r *frameReader) name(field string) string {
 		r.fault(field, "required", "is missing and must be given")
 		return ""
 	}
-	var s string
-	if r.decode(field, raw, &s, "a string"); s == "" || len(s) > maxName {
-		r.fault(field, "bad_length", fmt.Sprintf("must be a string of 1 to %d bytes", maxName))
+	s := text(raw)
+	if s == "" || len(s) > maxName {
+		r.fault(field, "bad_name", fmt.Sprintf("must be a string of 1 to %d bytes", maxName))
 		return ""
 	}
 	return s
