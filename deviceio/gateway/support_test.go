@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -287,7 +288,7 @@ func (n *node) ask(method string, params any) <-chan wire.Frame {
 	n.t.Helper()
 	n.mu.Lock()
 	n.requests++
-	id := strings.Repeat("r", n.requests)
+	id := fmt.Sprint("r-", n.requests)
 	answer := make(chan wire.Frame, 1)
 	n.answers[id] = answer
 	n.mu.Unlock()
