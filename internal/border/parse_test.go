@@ -180,8 +180,12 @@ func FuzzParse(f *testing.F) {
 		if !norm.NFC.IsNormal(again) {
 			t.Fatalf("not NFC: %q", again)
 		}
-		// What was read once is read again the same, unless escaping made it too large.
+		// What was read once is read again the same. Two things Go writes differently from what it read: longer escapes, and
+		// floats above 2^53 as whole numbers of their shortest digits, which are refused as rounded.
 		back, err := border.Parse(again, border.Limits{Bytes: len(again), Depth: 32, StringRunes: 10_000, List: 1_000, Keys: 1_000})
+		if faults := faultsOf(t, err); len(faults) > 0 && faults[0].Code == "bad_number" {
+			return
+		}
 		if err != nil || !reflect.DeepEqual(tree, back) {
 			t.Fatalf("%q read again is %v, %v; was %v", again, back, err, tree)
 		}
