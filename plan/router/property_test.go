@@ -167,3 +167,13 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkMatch tries the dearest sentence: one that nothing takes, so that every template is searched twice.
+func BenchmarkMatch(b *testing.B) {
+	text := strings.Repeat("안방으로 가서 ", 20)
+	for b.Loop() {
+		if _, err := router.Match(builtin, router.Utterance{Text: text, Rooms: home}); err == nil {
+			b.Fatal("took it")
+		}
+	}
+}
