@@ -1,5 +1,10 @@
 package config
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Gateway is the settings of a gateway (deviceio/cmd/gateway).
 type Gateway struct {
 	GatewayListen string `split_words:"true" default:"127.0.0.1:7420" unit:"host:port" desc:"address on which devices connect; port 0 takes a free one"`
@@ -13,3 +18,15 @@ type Gateway struct {
 }
 
 var _ Validator = (*Gateway)(nil)
+
+// leastToken is the least length of a token, in bytes.
+const leastToken = 16
+
+// Validate checks the token's length and the log level.
+func (g *Gateway) Validate() error {
+	err := g.Log.Validate()
+	if len(g.Token) < leastToken {
+		err = errors.Join(err, fmt.Errorf("ERRAND_TOKEN has %d bytes, needs at least %d", len(g.Token), leastToken))
+	}
+	return err
+}
