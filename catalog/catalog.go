@@ -107,6 +107,7 @@ type ResultField struct {
 // Impact says how much a mistake costs. An unknown one counts as irreversible.
 type Impact string
 
+// The impacts, from the least to the gravest.
 const (
 	ReadOnly     Impact = "read_only"
 	Reversible   Impact = "reversible"
@@ -117,9 +118,10 @@ const (
 // CancelPolicy says what cancelling a task of this capability can do.
 type CancelPolicy string
 
+// The cancel policies.
 const (
-	CancelStop       CancelPolicy = "stop"
-	CancelQueuedOnly CancelPolicy = "queued_only"
+	CancelStop       CancelPolicy = "stop"        // a running task can be stopped
+	CancelQueuedOnly CancelPolicy = "queued_only" // only before it starts
 	CancelNever      CancelPolicy = "never"
 )
 

@@ -12,6 +12,7 @@ var ErrTemplate = errors.New("not an utterance template")
 // PartKind says what a part of an utterance template takes.
 type PartKind string
 
+// The kinds of parts.
 const (
 	PartLiteral  PartKind = "literal"  // Text, as it is
 	PartSlot     PartKind = "slot"     // a grounded value for the slot named Text

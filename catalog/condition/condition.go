@@ -31,6 +31,7 @@ const maxLength = 2_000
 // Truth is the answer of a condition.
 type Truth string
 
+// The truths. Unknown is neither of the other two, and decides nothing.
 const (
 	True  Truth = "true"
 	False Truth = "false"

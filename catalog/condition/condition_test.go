@@ -177,7 +177,11 @@ func TestFreshLeavesItsInputAlone(t *testing.T) {
 	if !reflect.DeepEqual(context, build()) {
 		t.Errorf("the input became %v", context)
 	}
-	fresh["location"].(object)["x"] = 2.0
+	location, ok := fresh["location"].(object)
+	if !ok {
+		t.Fatalf("the location became %v", fresh["location"])
+	}
+	location["x"] = 2.0
 	if !reflect.DeepEqual(context, build()) {
 		t.Error("the copy shares a map with the input")
 	}

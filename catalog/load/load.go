@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,7 +44,7 @@ func Parse(name string, data []byte) (*catalog.Catalog, error) {
 // check judges the tree by the schema and then as a whole. Both are reported together: an author who mends
 // one should not then meet the other. What the whole says about a place that the schema faulted already is left out.
 func (d *document) check() (*catalog.Catalog, border.Faults) {
-	shape := append(d.faults, schema().Check(d.tree)...)
+	shape := slices.Concat(d.faults, schema().Check(d.tree))
 	var c catalog.Catalog
 	if err := border.Fill(d.tree, &c); err != nil {
 		if len(shape) == 0 {
