@@ -41,7 +41,8 @@ func usable(source any, nowMs int64) bool {
 	}
 	expires, given := entry["expires_at"]
 	if !given {
-		return entry["policy"] != "periodic" // a periodic source must say when it expires
+		// A periodic source that tells neither when it expires nor that it is usable says nothing about its age.
+		return entry["policy"] != "periodic" || entry["usable"] == true
 	}
 	at, ok := milliseconds(expires)
 	return ok && nowMs < at
