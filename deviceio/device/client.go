@@ -141,7 +141,7 @@ func Open(o Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(err, outbox.Close())
 	}
-	c.id = wire.DeviceID(c.key.Public().(ed25519.PublicKey))
+	c.id = wire.DeviceID(wire.PublicKey(c.key))
 	c.invokes = newInvokes(c.id, slices.Clone(o.Commands), o.Handler, o.Logger)
 	return c, nil
 }
@@ -174,10 +174,10 @@ func (c *Client) Run(ctx context.Context) error {
 // DeviceID is the device's id: the hash of its key.
 func (c *Client) DeviceID() string { return c.id }
 
-// Boots, BootID and LastSeq are the outbox's: answers to getTaskStatus carry the last two.
+// Boots lists the boots announced at connect, oldest first, the current one last.
 func (c *Client) Boots() []string { return c.outbox.Boots() }
 
-// BootID is the id of the current boot.
+// BootID is the id of the current boot. Answers to getTaskStatus carry it, and LastSeq with it.
 func (c *Client) BootID() string { return c.outbox.BootID() }
 
 // LastSeq is the last number given to an event in the current boot.

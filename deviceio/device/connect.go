@@ -23,7 +23,7 @@ func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (est
 	if err != nil {
 		return false, err
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // the connection is over: how it closes tells nothing more
 	conn.SetReadLimit(wire.MaxPayload)
 	s := &session{conn: conn, log: c.opts.Logger, calls: make(map[string]chan wire.Frame), ended: live.Done()}
 	hello, err := c.handshake(ctx, s)
@@ -50,7 +50,7 @@ func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (est
 func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.HandshakeTimeout)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, c.opts.URL, &websocket.DialOptions{HTTPClient: c.opts.HTTPClient})
+	conn, _, err := websocket.Dial(ctx, c.opts.URL, &websocket.DialOptions{HTTPClient: c.opts.HTTPClient}) //nolint:bodyclose // never needed, says Dial
 	if err != nil {
 		return nil, fmt.Errorf("dial the gateway: %w", err)
 	}

@@ -134,8 +134,9 @@ func TestDelay(t *testing.T) {
 		require.LessOrEqual(t, d, high)
 	}
 	lost := errors.New("lost")
-	for attempt, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		between(want*time.Second/2, want*time.Second, c.delay(attempt, lost))
+	for attempt, seconds := range []int64{1, 2, 4, 8, 16, 30, 30} {
+		want := time.Duration(seconds * int64(time.Second))
+		between(want/2, want, c.delay(attempt, lost))
 	}
 	between(15*time.Second, 30*time.Second, c.delay(1<<20, lost))
 	restart := websocket.CloseError{Code: wire.CloseServiceRestart}

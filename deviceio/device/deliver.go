@@ -26,7 +26,7 @@ func (c *Client) deliver(ctx context.Context, s *session) error {
 			continue
 		}
 		if ctx.Err() != nil || errors.Is(err, errSessionEnded) {
-			return nil
+			return nil //nolint:nilerr // the event stays in the outbox; why the connection ended, serve says
 		}
 		delay := c.delay(attempt, err)
 		s.log.Warn("device: the event is not recorded yet: it is sent again", "event_id", p.EventID, "err", err, "retry_in", delay)
@@ -41,7 +41,7 @@ func (c *Client) deliver(ctx context.Context, s *session) error {
 // ignoreEnd tells an outbox that failed from one that was closed or merely waited on too long.
 func ignoreEnd(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the wait ended with the connection; the outbox is well
 	}
 	return fmt.Errorf("deliver events: %w", err)
 }

@@ -66,7 +66,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 
 	l := &lamp{tasks: make(map[string]wire.TaskEvent)}
 	l.client, err = device.Open(device.Options{

@@ -37,7 +37,7 @@ func (c *Client) serve(ctx context.Context, s *session, policy wire.Policy) erro
 	silence := 2 * time.Duration(policy.TickIntervalMs) * time.Millisecond
 	watchdog := time.AfterFunc(silence, func() {
 		s.log.Warn("device: no tick: the gateway is gone", "silence", silence)
-		s.conn.Close(wire.CloseTickTimeout, "tick timeout") // a peer that is gone cannot be told, and that is no error
+		_ = s.conn.Close(wire.CloseTickTimeout, "tick timeout") // a peer that is gone cannot be told, and that is no error
 	})
 	defer watchdog.Stop()
 	for {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 
 	"errand/internal/border"
 )
@@ -93,8 +94,8 @@ func finishAnswer(d *document, object map[string]any, faults border.Faults, into
 
 // under moves the faults of a part to where the part is.
 func under(path string, err error) error {
-	faults, ok := err.(border.Faults)
-	if !ok {
+	var faults border.Faults
+	if !errors.As(err, &faults) {
 		return err
 	}
 	moved := make(border.Faults, len(faults))

@@ -47,6 +47,11 @@ func DeviceID(key ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// PublicKey is the public half of a key.
+func PublicKey(key ed25519.PrivateKey) ed25519.PublicKey {
+	return ed25519.PublicKey(key[ed25519.SeedSize:]) // a private key is its seed, then its public key (crypto/ed25519)
+}
+
 // SignatureText is the text that a device signs (UTF-8), by signature version:
 //
 //	v3|device.id|client.id|client.mode|role|scopes joined by ,|signedAt|token|nonce|platform|deviceFamily
@@ -63,7 +68,7 @@ func SignatureText(c Connect, version string) string {
 
 // Sign fills in c.Device for the challenge of this socket. Everything else of c must be final: it is signed.
 func Sign(key ed25519.PrivateKey, c *Connect, ch Challenge) {
-	public := key.Public().(ed25519.PublicKey) // an Ed25519 key's Public is always this type
+	public := PublicKey(key)
 	c.Device = DeviceIdentity{ID: DeviceID(public), PublicKey: rawURL.EncodeToString(public), SignedAt: ch.TS, Nonce: ch.Nonce}
 	c.Device.Signature = rawURL.EncodeToString(ed25519.Sign(key, []byte(SignatureText(*c, SignatureV3))))
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -129,8 +130,7 @@ func ValidEventID(s string) bool { return eventIDForm.MatchString(s) }
 // refuse reads what identity a bad event has, even where its JSON breaks off later.
 func refuse(raw []byte, err error) *RefusedEvent {
 	r := &RefusedEvent{}
-	r.Faults, _ = err.(border.Faults)
-	if r.Faults == nil {
+	if !errors.As(err, &r.Faults) {
 		r.Faults = border.Faults{{Code: "bad_value", Message: err.Error()}}
 	}
 	fields, _ := members(raw)
