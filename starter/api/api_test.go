@@ -175,7 +175,7 @@ func TestWatchesEndWithTheServerAndFlushAtOnce(t *testing.T) {
 	h.plans.changes = []plans.Change{{Entry: &plan.Entry{N: 1}}} // and then nothing more
 	server := httptest.NewServer(h.api)
 	defer server.Close()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/v1/plans/p-1/events", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/plans/p-1/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

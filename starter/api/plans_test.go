@@ -60,6 +60,7 @@ func TestAnUtteranceAndItsPlanShareOneID(t *testing.T) {
 
 // TestBadPlans is every clear refusal of a plan: all faults at once, and nothing is started.
 func TestBadPlans(t *testing.T) {
+	h := newHouse(t, "robot")
 	step := func(id, rest string) string {
 		return `{"id":"` + id + `","action":{"capability_id":"move_to_room","operation_id":"start","arguments":{"position_name":"안방"}}` + rest + `}`
 	}
@@ -80,7 +81,6 @@ func TestBadPlans(t *testing.T) {
 			[]string{"steps[0].action.capability_id: unknown_capability", "device_id: unknown_device"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, "robot")
 			got := h.ask("POST", "/v1/plans", c.body)
 			p := got.problem(t)
 			if got.status != c.status {
@@ -144,6 +144,8 @@ func TestCancelIsSignedByTheTokensOwner(t *testing.T) {
 }
 
 func TestAnAnswerMustFitTheOpenQuestion(t *testing.T) {
+	h := newHouse(t, "robot")
+	h.plans.devices["p-1"] = "id-robot"
 	open := plan.View{State: plan.WaitingUser, Question: &plan.Question{ID: "q-1", Choices: []string{"yes", "no"}}}
 	for name, c := range map[string]struct {
 		view   plan.View
@@ -160,8 +162,7 @@ func TestAnAnswerMustFitTheOpenQuestion(t *testing.T) {
 		"not json":       {open, `yes`, 400, "bad_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, "robot")
-			h.plans.devices["p-1"] = "id-robot"
+			h.plans.taken = nil
 			h.plans.view = func(string) (plan.View, error) { return c.view, nil }
 			got := h.ask("POST", "/v1/plans/p-1/answer", c.body)
 			if got.status != c.status || (c.code != "" && got.problem(t).Code != c.code) {
@@ -175,6 +176,8 @@ func TestAnAnswerMustFitTheOpenQuestion(t *testing.T) {
 }
 
 func TestErrorsOfAPlanAreProblems(t *testing.T) {
+	h := newHouse(t, "robot")
+	h.plans.devices["p-1"] = "id-robot"
 	for name, c := range map[string]struct {
 		err    error
 		status int
@@ -186,8 +189,6 @@ func TestErrorsOfAPlanAreProblems(t *testing.T) {
 		"unexpected": {json.Unmarshal([]byte("secret inside"), new(int)), 503, "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, "robot")
-			h.plans.devices["p-1"] = "id-robot"
 			h.plans.err = c.err
 			got := h.ask("POST", "/v1/plans/p-1/cancel", `{}`)
 			p := got.problem(t)

@@ -210,6 +210,7 @@ func TestAForeignPlanIsRefusedLikeAnUnknownOne(t *testing.T) {
 
 // TestBadUtterances is every clear refusal of an utterance; nothing is started by any.
 func TestBadUtterances(t *testing.T) {
+	h := newHouse(t, "robot")
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for name, c := range map[string]struct {
 		body   string
@@ -235,7 +236,6 @@ func TestBadUtterances(t *testing.T) {
 		"context no object": {utterance(`"voice_context":{"device_context":[]}`), 422, []string{"voice_context.device_context: wrong_type"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, "robot")
 			got := h.ask("POST", "/v1/utterances", c.body)
 			p := got.problem(t)
 			if got.status != c.status || p.Status != c.status || p.Detail == "" || p.Code == "" {

@@ -254,7 +254,7 @@ func TestCancelAndAnswerSendWhatTheAPIReads(t *testing.T) {
 			t.Error(err)
 		}
 		sent = append(sent, fmt.Sprint(body))
-		w.WriteHeader(202)
+		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, `{"plan_id":"p-1","state":"cancelling"}`)
 	}
 	fakeAPI(t, map[string]http.HandlerFunc{"POST /v1/plans/p-1/cancel": keep, "POST /v1/plans/p-1/answer": keep})

@@ -162,16 +162,7 @@ func TestTakenPortsAreAllToldWithTheirSettings(t *testing.T) {
 	o, out := options(t)
 	o.FreePorts = false
 	for _, port := range []*int{&o.TemporalPort, &o.UIPort, &o.APIPort, &o.GatewayPort} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		*port = l.Addr().(*net.TCPAddr).Port
+		*port = takePort(t)
 	}
 	err := Run(t.Context(), o)
 	if err == nil {
@@ -185,6 +176,25 @@ func TestTakenPortsAreAllToldWithTheirSettings(t *testing.T) {
 	if strings.Contains(out.String(), "starting") {
 		t.Errorf("something was started:\n%s", out)
 	}
+}
+
+// takePort listens on a port until the test ends.
+func takePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	tcp, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("%v is no TCP address", l.Addr())
+	}
+	return tcp.Port
 }
 
 func TestFreePortsAreDifferent(t *testing.T) {

@@ -44,7 +44,7 @@ var roles = map[string]func(){
 func die() {
 	fmt.Println("about to")
 	fmt.Fprintln(os.Stderr, "fail: no such thing")
-	os.Exit(3)
+	os.Exit(3) //nolint:revive // it plays a program
 }
 
 // ready says so and stays until it is stopped. What it was told, and its pid, it writes beside the registry.

@@ -42,6 +42,12 @@ func (p *Ports) wanted(withTemporal bool) []wantedPort {
 // listening another process may still take one: then the part's own error has to do.
 func (p *Ports) probe(ctx context.Context, withTemporal, free bool) error {
 	var taken []error
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			_ = l.Close() // nothing was sent over it
+		}
+	}()
 	for _, w := range p.wanted(withTemporal) {
 		if free {
 			*w.port = 0
@@ -52,8 +58,10 @@ func (p *Ports) probe(ctx context.Context, withTemporal, free bool) error {
 			taken = append(taken, portError(w, err))
 			continue
 		}
-		defer func() { _ = l.Close() }() // nothing was sent over it
-		*w.port = l.Addr().(*net.TCPAddr).Port
+		held = append(held, l)
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok { // always: it listens on tcp
+			*w.port = tcp.Port
+		}
 	}
 	return errors.Join(taken...)
 }

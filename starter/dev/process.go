@@ -49,7 +49,7 @@ func start(f *forker, part Part, logs string, mirror io.Writer) (*process, error
 	}
 	p := &process{part: part, log: log, ready: make(chan string, 1), ended: make(chan struct{})}
 	p.out = &output{name: part.Name, log: log, mirror: mirror}
-	p.cmd = exec.Command(part.Path, part.Args...)
+	p.cmd = exec.Command(part.Path, part.Args...) //nolint:noctx // the supervisor stops it, in order and kindly: a context would kill it
 	p.cmd.Env = part.Env
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.WaitDelay = time.Second // for output held open by something it started

@@ -122,7 +122,7 @@ func details(s plan.Start) string {
 	}
 	if s.Document != nil {
 		for _, step := range s.Document.Steps {
-			lines = append(lines, fmt.Sprintf("step `%s`: `%s.%s`", step.ID, step.Action.CapabilityID, step.Action.OperationID))
+			lines = append(lines, "step `"+step.ID+"`: `"+step.Action.CapabilityID+"."+step.Action.OperationID+"`")
 		}
 	}
 	return "- " + strings.Join(lines, "\n- ")

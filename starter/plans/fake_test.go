@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -79,6 +80,18 @@ func (f *fakeTemporal) GetWorkflow(context.Context, string, string) client.Workf
 	return fakeRun{f}
 }
 
+// ends is the end of a run with a result.
+func ends(o plan.Outcome) func(any) error {
+	return func(out any) error {
+		into, ok := out.(*plan.Outcome)
+		if !ok {
+			return fmt.Errorf("the result was to go into a %T", out)
+		}
+		*into = o
+		return nil
+	}
+}
+
 type fakeRun struct{ f *fakeTemporal }
 
 func (fakeRun) GetID() string                  { return "" }
@@ -151,10 +164,10 @@ func (f *fakeTemporal) UpdateWorkflow(_ context.Context, o client.UpdateWorkflow
 
 type fakeUpdate struct{ err error }
 
-func (fakeUpdate) WorkflowID() string                     { return "" }
-func (fakeUpdate) RunID() string                          { return "" }
-func (fakeUpdate) UpdateID() string                       { return "" }
-func (u fakeUpdate) Get(ctx context.Context, _ any) error { return u.err }
+func (fakeUpdate) WorkflowID() string                   { return "" }
+func (fakeUpdate) RunID() string                        { return "" }
+func (fakeUpdate) UpdateID() string                     { return "" }
+func (u fakeUpdate) Get(_ context.Context, _ any) error { return u.err }
 
 func (f *fakeTemporal) DescribeWorkflowExecution(_ context.Context, id, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	if f.info == nil || f.info.GetExecution().GetWorkflowId() != id {

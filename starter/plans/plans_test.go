@@ -3,6 +3,7 @@ package plans_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,10 @@ func TestStartAsksForOneRunPerPlan(t *testing.T) {
 	if device != "robot-1" || state != "planning" {
 		t.Errorf("search attributes: device %q, state %q", device, state)
 	}
-	if strings.Contains(o.TypedSearchAttributes.GetUntypedValues()[temporal.NewSearchAttributeKeyKeyword(plan.AttributeState)].(string), "가") {
-		t.Error("personal text in a search attribute")
+	for key, value := range o.TypedSearchAttributes.GetUntypedValues() {
+		if strings.Contains(fmt.Sprint(value), "가") {
+			t.Errorf("personal text in the search attribute %s", key.GetName())
+		}
 	}
 }
 
@@ -75,10 +78,7 @@ func seedViews() []plan.View {
 func TestWatchTellsEveryChangeOnceInOrderAndTheOutcomeLast(t *testing.T) {
 	f := running(t, "p-1")
 	f.views = seedViews()
-	f.end = func(out any) error {
-		*out.(*plan.Outcome) = plan.Outcome{PlanID: "p-1", State: plan.Completed}
-		return nil
-	}
+	f.end = ends(plan.Outcome{PlanID: "p-1", State: plan.Completed})
 	f.taskCompleted("run-1")
 	var got []string
 	err := plans.New(f).Watch(context.Background(), "p-1", 0, func(c plans.Change) error {
@@ -110,7 +110,7 @@ func tell(c plans.Change) string {
 		}
 		return string(rune('0'+c.Entry.N)) + " " + who + "→" + c.Entry.To
 	case c.Bound != nil:
-		return c.Bound.Step + "." + c.Bound.Slot + "=" + c.Bound.Value.(string) + " from " + c.Bound.Path + " (" + c.Bound.From + ")"
+		return c.Bound.Step + "." + c.Bound.Slot + "=" + fmt.Sprint(c.Bound.Value) + " from " + c.Bound.Path + " (" + c.Bound.From + ")"
 	}
 	return "outcome " + string(c.Outcome.State)
 }
@@ -125,7 +125,7 @@ func TestWatchFollowsAContinuedRun(t *testing.T) {
 	close(f.history["run-1"])
 	f.taskCompleted("run-2")
 	close(f.history["run-2"])
-	f.end = func(out any) error { *out.(*plan.Outcome) = plan.Outcome{State: plan.Completed}; return nil }
+	f.end = ends(plan.Outcome{State: plan.Completed})
 	var last string
 	err := plans.New(f).Watch(context.Background(), "p-1", 4, func(c plans.Change) error { last = tell(c); return nil })
 	if err != nil || last != "outcome completed" {
@@ -190,7 +190,7 @@ func TestAwaitPlannedKeepsTheLastViewWhenTimeIsUp(t *testing.T) {
 func TestOutcomeIsTheSameHoweverTheRunClosed(t *testing.T) {
 	want := plan.Outcome{PlanID: "p-1", State: plan.Cancelled, TTSResponse: "멈췄어요.", Steps: []plan.StepOutcome{{ID: "move", Phase: plan.StepCancelled}}}
 	for name, end := range map[string]func(any) error{
-		"result":       func(out any) error { *out.(*plan.Outcome) = want; return nil },
+		"result":       ends(want),
 		"failure":      func(any) error { return temporal.NewNonRetryableApplicationError("m", "PlanFailed", nil, want) },
 		"cancellation": func(any) error { return temporal.NewCanceledError(want) },
 	} {

@@ -56,16 +56,17 @@ func (c *Client) View(ctx context.Context, id string) (plan.View, error) {
 	if err != nil {
 		return plan.View{}, err
 	}
-	view, err := c.query(ctx, id)
+	view, unasked := c.query(ctx, id)
 	if !stand.closed {
+		return view, unasked
+	}
+	outcome, err := c.Outcome(ctx, id)
+	if err != nil {
 		return view, err
 	}
-	outcome, outErr := c.Outcome(ctx, id)
-	if outErr != nil {
-		return view, outErr
-	}
-	if err != nil {
-		return viewOf(outcome), nil
+	if unasked != nil {
+		view = viewOf(outcome)
+		view.DeviceID = stand.line.DeviceID
 	}
 	view.State, view.Outcome = outcome.State, &outcome
 	return view, nil

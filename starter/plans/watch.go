@@ -213,11 +213,7 @@ func (t *teller) tellBound(v plan.View, e plan.Entry) error {
 }
 
 func underway(p plan.StepPhase) bool {
-	switch p {
-	case plan.StepPending, plan.StepReady, plan.StepConfirming:
-		return false
-	}
-	return true
+	return p != plan.StepPending && p != plan.StepReady && p != plan.StepConfirming
 }
 
 // source is the step that a path's first segment names: by output key, else by id.
