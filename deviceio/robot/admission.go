@@ -181,10 +181,10 @@ func (r *Robot) admit(spec wire.Task) (*Task, *wire.Reason) {
 
 // ground finds the room a task is about, in the robot's own catalog and nowhere else.
 func (r *Robot) ground(m method, t *Task) *wire.Reason {
-	switch m.room {
-	case roomNone:
+	if m.room == roomNone {
 		return nil
-	case roomStation:
+	}
+	if m.room == roomStation {
 		t.RoomID = r.home.Station
 		return nil
 	}

@@ -192,7 +192,7 @@ func TestCaseC14SpellingOfHangul(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.accept(moveTo("p/move/1", "\u110b\u1161\u11ab\u1107\u1161\u11bc"))
-	if r := b.until("p/move/1", "COMPLETED")["result"].(map[string]any); r["area_id"] != "6" {
+	if r := result(b.until("p/move/1", "COMPLETED")); r["area_id"] != "6" {
 		t.Fatalf("arrived in %v", r)
 	}
 }

@@ -53,25 +53,17 @@ func (r *Robot) mention(t *Task, e wire.TaskEvent) {
 
 // pending returns the stored events that the outbox has not taken, oldest first.
 func (s *store) pending(ctx context.Context) ([]announcement, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT n, key, operation_id, payload FROM events WHERE event_id IS NULL ORDER BY n`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []announcement
-	for rows.Next() {
-		var a announcement
+	return collect(ctx, s.db, func(rows *sql.Rows, a *announcement) error {
 		var payload string
 		if err := rows.Scan(&a.N, &a.Key, &a.Operation, &payload); err != nil {
-			return nil, err
+			return err
 		}
 		if err := json.Unmarshal([]byte(payload), &a.Event); err != nil {
-			return nil, err
+			return err
 		}
 		a.Method = a.Event.TaskMethod
-		found = append(found, a)
-	}
-	return found, rows.Err()
+		return nil
+	}, `SELECT n, key, operation_id, payload FROM events WHERE event_id IS NULL ORDER BY n`)
 }
 
 // tell gives the outbox what is pending, in order. If the outbox cannot take it, it stays and is told later:
@@ -141,7 +133,7 @@ func (r *Robot) emit(ctx context.Context, a announcement, verdict eventVerdict) 
 	e.Key = a.Key
 	id, err := r.outbox.Emit(ctx, e)
 	if _, refused := errors.AsType[*wire.RefusedEvent](err); refused {
-		r.say(fmt.Sprintf("%s of %s cannot be told; asking for its status tells it: %v", a.Event.EventName, a.Operation, err))
+		r.say(fmt.Sprintf("cannot tell %s of %s; its status tells it: %v", a.Event.EventName, a.Operation, err))
 		return unwritableID, nil
 	}
 	if err == nil && verdict == eventTwice {
@@ -154,7 +146,7 @@ func (r *Robot) emit(ctx context.Context, a announcement, verdict eventVerdict) 
 // jam says once that the outbox takes nothing. What is pending stays, and goes out with a later tick.
 func (r *Robot) jam(what string, err error) {
 	if !r.stuck {
-		r.say(fmt.Sprintf("the outbox cannot take %s, it is told later: %v", what, err))
+		r.say(fmt.Sprintf("cannot put %s into its outbox, and tells it later: %v", what, err))
 	}
 	r.stuck = true
 }

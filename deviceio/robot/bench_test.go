@@ -135,7 +135,7 @@ var benchStart = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 func newBench(t *testing.T, change ...func(*Options)) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), clock: &handClock{at: benchStart}, box: newListOutbox()}
-	b.opts = Options{StateDir: b.dir, Clock: b.clock.Now, Crash: func() { panic("crash without a test for it") }}
+	b.opts = Options{StateDir: b.dir, Clock: b.clock.Now, SaveEvery: 500 * time.Millisecond, Crash: func() { panic("crash without a test for it") }}
 	for _, c := range change {
 		c(&b.opts)
 	}
@@ -301,7 +301,7 @@ func (b *bench) wantEffects(operation string, n int) {
 func (b *bench) wantStill(terminal map[string]any) {
 	b.t.Helper()
 	b.pass(30 * time.Second)
-	if moved, ended := b.World().MovedAt, int64(terminal["timestamp"].(float64)); moved > ended {
+	if moved, ended := b.World().MovedAt, stamp(terminal); moved > ended {
 		b.t.Fatalf("Law15: the robot moved at %d, after it reported %s at %d", moved, terminal["event_name"], ended)
 	}
 }
@@ -316,4 +316,15 @@ func encode(t *testing.T, v any) json.RawMessage {
 		t.Fatalf("encode %T: %v", v, err)
 	}
 	return raw
+}
+
+// result is the result of an event, empty where it has none; stamp its timestamp.
+func result(event map[string]any) map[string]any {
+	r, _ := event["result"].(map[string]any)
+	return r
+}
+
+func stamp(event map[string]any) int64 {
+	ms, _ := event["timestamp"].(float64)
+	return int64(ms)
 }

@@ -50,7 +50,8 @@ func (r *Robot) cancelUnknown(ctx context.Context, q wire.CancelQuery) (wire.Can
 	answer := wire.CancelAnswer{TaskID: q.TaskID, OperationID: q.OperationID, StoreID: r.store.id, State: "NOT_FOUND"}
 	step, generation, err := splitOperation(q.OperationID)
 	if err != nil {
-		answer.Case, answer.Reason = wire.CaseRefused, *because(ReasonTaskNotFound, map[string]any{"taskId": q.TaskID, "operation_id": q.OperationID})
+		answer.Case = wire.CaseRefused
+		answer.Reason = *because(ReasonTaskNotFound, map[string]any{"taskId": q.TaskID, "operation_id": q.OperationID, "why": err.Error()})
 		return answer, nil
 	}
 	r.raiseFence(step, generation)

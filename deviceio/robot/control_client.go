@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,24 +36,28 @@ func DialControl(stateDir string) (*Control, error) {
 
 // State is the robot as it is now.
 func (c *Control) State(ctx context.Context) (s Snapshot, err error) {
-	return s, c.call(ctx, http.MethodGet, "/state", nil, &s)
+	err = c.call(ctx, http.MethodGet, "/state", nil, &s)
+	return s, err
 }
 
 // Context is the robot's planning context.
 func (c *Control) Context(ctx context.Context) (p PlanningContext, err error) {
-	return p, c.call(ctx, http.MethodGet, "/context", nil, &p)
+	err = c.call(ctx, http.MethodGet, "/context", nil, &p)
+	return p, err
 }
 
 // Ledger returns effects and motions once there are at least so many effects.
 func (c *Control) Ledger(ctx context.Context, atLeast int, wait time.Duration) (l Ledger, err error) {
 	q := url.Values{"at_least": {strconv.Itoa(atLeast)}, "wait": {wait.String()}}
-	return l, c.call(ctx, http.MethodGet, "/ledger?"+q.Encode(), nil, &l)
+	err = c.call(ctx, http.MethodGet, "/ledger?"+q.Encode(), nil, &l)
+	return l, err
 }
 
 // AwaitTask returns an operation's task once it is in the state.
 func (c *Control) AwaitTask(ctx context.Context, operationID string, state State, wait time.Duration) (t Task, err error) {
 	q := url.Values{"operation_id": {operationID}, "state": {string(state)}, "wait": {wait.String()}}
-	return t, c.call(ctx, http.MethodGet, "/task?"+q.Encode(), nil, &t)
+	err = c.call(ctx, http.MethodGet, "/task?"+q.Encode(), nil, &t)
+	return t, err
 }
 
 // AddFault scripts a fault and returns its id.
@@ -67,7 +72,8 @@ func (c *Control) AddFault(ctx context.Context, f Fault) (id string, err error) 
 // AwaitFault returns a fault once it has struck that often.
 func (c *Control) AwaitFault(ctx context.Context, id string, hits int, wait time.Duration) (f Fault, err error) {
 	q := url.Values{"hits": {strconv.Itoa(hits)}, "wait": {wait.String()}}
-	return f, c.call(ctx, http.MethodGet, "/faults/"+url.PathEscape(id)+"?"+q.Encode(), nil, &f)
+	err = c.call(ctx, http.MethodGet, "/faults/"+url.PathEscape(id)+"?"+q.Encode(), nil, &f)
+	return f, err
 }
 
 // ReleaseFault ends one fault, ClearFaults all.
@@ -100,8 +106,8 @@ func (c *Control) call(ctx context.Context, method, path string, body, into any)
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
-	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
+	err = errors.Join(err, res.Body.Close())
 	if err != nil {
 		return fmt.Errorf("control: %s %s: %w", method, path, err)
 	}

@@ -11,7 +11,7 @@
 //	world.go       everything physical; physics.go lets time pass in it
 //	admission.go   which submit is taken in: dedupe, tombstones, fencing, sense, policy, room in the queue
 //	queue.go       first in, first out; ttl
-//	executor.go    one task at a time, phase by phase
+//	executor.go    one task at a time, phase by phase; ending.go its end and its effect
 //	cancel.go      every case of cancelTask
 //	status.go      getTaskStatus; planningcontext.go getDevicePlanningContext; speech.go say and ask
 //	announce.go    events: stored with their change, told through the outbox, once

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -16,18 +17,18 @@ func TestJourneyMovePurifyReturn(t *testing.T) {
 
 	b.accept(moveTo("p-1/move/1", "안방"))
 	arrival := b.until("p-1/move/1", "COMPLETED")
-	result := arrival["result"].(map[string]any)
-	if result["area_id"] != "6" || result["current_room_name"] != "안방" {
-		t.Fatalf("arrived: %v", result)
+	came := result(arrival)
+	if came["area_id"] != "6" || came["current_room_name"] != "안방" {
+		t.Fatalf("arrived: %v", came)
 	}
-	if _, extra := result["raw_pose"]; !extra {
+	if _, extra := came["raw_pose"]; !extra {
 		t.Fatal("the result must hold fields that no contract lists, for law 4 to have something to strip")
 	}
 
 	b.accept(task("p-1/purify/1", "setStationaryPurify", map[string]any{"area_id": "6"}))
-	purified := b.until("p-1/purify/1", "COMPLETED")["result"].(map[string]any)
-	if after := purified["air_quality_after"].(float64); after >= before || after > b.home.CleanAir+0.1 {
-		t.Fatalf("the air went from %v to %v", before, after)
+	purified := result(b.until("p-1/purify/1", "COMPLETED"))
+	if after, ok := purified["air_quality_after"].(float64); !ok || after >= before || after > b.home.CleanAir+0.1 {
+		t.Fatalf("the air went from %v to %v", before, purified["air_quality_after"])
 	}
 	if purified["area_id"] != "6" || b.World().Air["6"].PurifiedAt == 0 {
 		t.Fatalf("purified: %v", purified)
@@ -54,7 +55,7 @@ func TestEventsOfATaskInOrderWithItsWholeTrace(t *testing.T) {
 	if got := b.box.names("p-1/move/1"); !slices.Equal(got, []string{"QUEUED", "STARTED", "COMPLETED"}) {
 		t.Fatalf("told %v", got)
 	}
-	last := 0.0
+	var last int64
 	progress := 0
 	for _, e := range b.box.events {
 		p := e.payload
@@ -63,7 +64,7 @@ func TestEventsOfATaskInOrderWithItsWholeTrace(t *testing.T) {
 			p["task_id"] != answer.TaskID || p["task_method"] != "setMoveTo" {
 			t.Fatalf("the trace of %v got lost: %v", p["event_name"], p)
 		}
-		if ts := p["timestamp"].(float64); ts < last {
+		if ts := stamp(p); ts < last {
 			t.Fatalf("timestamps go back at %v", p["event_name"])
 		} else {
 			last = ts
@@ -103,7 +104,7 @@ func TestTasksRunOneByOneInOrderOfArrival(t *testing.T) {
 	var order []string
 	for _, e := range b.box.events {
 		if name := e.payload["event_name"]; name == "STARTED" || name == "COMPLETED" {
-			order = append(order, e.payload["operation_id"].(string)+" "+name.(string))
+			order = append(order, fmt.Sprint(e.payload["operation_id"], " ", name))
 		}
 	}
 	want := []string{"p/a/1 STARTED", "p/a/1 COMPLETED", "p/b/1 STARTED", "p/b/1 COMPLETED", "p/c/1 STARTED", "p/c/1 COMPLETED"}
@@ -209,21 +210,21 @@ func TestEveryMethodComesToItsEffect(t *testing.T) {
 		holds  func(w World, result map[string]any) bool
 	}{
 		{"setMoveTo", map[string]any{"position_name": "서재"}, "arrived", func(w World, r map[string]any) bool { return w.X == -3 && r["area_id"] == "4" }},
-		{"setRoomCleaning", map[string]any{"position_name": "부엌"}, "cleaned", func(w World, r map[string]any) bool { return w.Cleaned.RoomID == "2" && w.Cleaned.FinishedAt > 0 }},
+		{"setRoomCleaning", map[string]any{"position_name": "부엌"}, "cleaned", func(w World, _ map[string]any) bool { return w.Cleaned.RoomID == "2" && w.Cleaned.FinishedAt > 0 }},
 		{"setStationaryPurify", nil, "purified", func(w World, r map[string]any) bool { return r["area_id"] == "1" && w.Air["1"].PurifiedAt > 0 }},
 		{"setReturnToStation", nil, "docked", func(w World, r map[string]any) bool { return w.Docked && r["charging"] == true }},
-		{"setSecurityMode", nil, "secured", func(w World, r map[string]any) bool { return w.Security == SecurityStarted }},
+		{"setSecurityMode", nil, "secured", func(w World, _ map[string]any) bool { return w.Security == SecurityStarted }},
 		{"comeToMe", map[string]any{"roomName": "안방", "rolloutStage": "2", "speakerId": "owner", "commandType": "come"}, "came",
-			func(w World, r map[string]any) bool { return r["area_id"] == "6" && r["commandType"] == "come" }},
-		{"getDeviceStatus", nil, "", func(w World, r map[string]any) bool { return r["current_room_name"] == "거실" }},
-		{"speak", map[string]any{"text": "다녀왔어요"}, "spoken", func(w World, r map[string]any) bool { return r["characters"] == 5.0 }},
+			func(_ World, r map[string]any) bool { return r["area_id"] == "6" && r["commandType"] == "come" }},
+		{"getDeviceStatus", nil, "", func(_ World, r map[string]any) bool { return r["current_room_name"] == "거실" }},
+		{"speak", map[string]any{"text": "다녀왔어요"}, "spoken", func(_ World, r map[string]any) bool { return r["characters"] == 5.0 }},
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.accept(task("p/s/1", c.method, c.params))
 			e := b.until("p/s/1", "COMPLETED")
-			if !c.holds(b.World(), e["result"].(map[string]any)) {
+			if !c.holds(b.World(), result(e)) {
 				t.Fatalf("world %+v, result %v", b.World(), e["result"])
 			}
 			effects := b.effects("p/s/1")

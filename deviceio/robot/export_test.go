@@ -7,6 +7,5 @@ func RunOnce(t *testing.T, method string, params map[string]any) map[string]any 
 	t.Helper()
 	b := newBench(t)
 	b.accept(task("p/once/1", method, params))
-	result, _ := b.until("p/once/1", "COMPLETED")["result"].(map[string]any)
-	return result
+	return result(b.until("p/once/1", "COMPLETED"))
 }

@@ -12,33 +12,39 @@ import (
 // FaultKind is a way in which a robot, its person or its network goes wrong.
 type FaultKind string
 
+// Faults of admission.
 const (
-	// At admission.
 	FaultRefuse FaultKind = "refuse" // the submit is refused with ReasonCode (default MOVE_POLICY_NOT_ALLOWED)
+)
 
-	// While a task runs, once its progress reaches At.
-	FaultHold  FaultKind = "hold"  // stands still until released; a cancel and the run timeout still end it
-	FaultHang  FaultKind = "hang"  // as hold, and deaf to cancel: only the run timeout ends it
-	FaultBlock FaultKind = "block" // BLOCKED with ReasonCode (default PATH_BLOCKED) until released, then RUNNING
-	FaultFail  FaultKind = "fail"  // FAILED with ReasonCode (default EXECUTOR_FAULT)
-	FaultDeaf  FaultKind = "deaf"  // a cancel is answered "cancelling" and the task goes on to its end (case c06)
-
-	// At a completion.
+// Faults of a running task, once its progress reaches At.
+const (
+	FaultHold       FaultKind = "hold"        // stands still until released; a cancel and the run timeout still end it
+	FaultHang       FaultKind = "hang"        // as hold, and deaf to cancel: only the run timeout ends it
+	FaultBlock      FaultKind = "block"       // BLOCKED with ReasonCode (default PATH_BLOCKED) until released, then RUNNING
+	FaultFail       FaultKind = "fail"        // FAILED with ReasonCode (default EXECUTOR_FAULT)
+	FaultDeaf       FaultKind = "deaf"        // a cancel is answered "cancelling" and the task goes on to its end (case c06)
 	FaultOmitResult FaultKind = "omit_result" // COMPLETED without the fields of its result
+)
 
-	// At the answer to a request.
+// Faults of the answer to a request.
+const (
 	FaultDropAnswer  FaultKind = "drop_answer"  // the work is done, the answer to Command (default submitTask) never sent (case c01)
 	FaultDelayAnswer FaultKind = "delay_answer" // the submit's answer waits until Event (default COMPLETED) is in the outbox (case c03)
+)
 
-	// At an event. The outbox is ordered and numbers what it takes, so these act before it: a copy is a second event
-	// with an id and number of its own, an overtaken event gets the higher number. Copies of one event id come from
-	// the connection: cut it (FaultOffline) before an acknowledgement, and the outbox sends the same event again.
+// Faults of an event. The outbox is ordered and numbers what it takes, so these act before it: a copy is a second event
+// with an id and number of its own, an overtaken event gets the higher number. Copies of one event id come from
+// the connection: cut it (FaultOffline) before an acknowledgement, and the outbox sends the same event again.
+const (
 	FaultDropEvent      FaultKind = "drop_event"      // never told: only asking brings it to light (case c08)
 	FaultDuplicateEvent FaultKind = "duplicate_event" // told twice
 	FaultReorderEvent   FaultKind = "reorder_event"   // told only after the next one
 	FaultHoldEvent      FaultKind = "hold_event"      // told only when released; later events overtake it
+)
 
-	// Now, or at a moment: when progress reaches At, or just before Event goes to the outbox.
+// Faults of the whole robot: now, or at a moment, when progress reaches At, or just before Event goes to the outbox.
+const (
 	FaultOffline FaultKind = "offline" // the socket is closed; the robot works on until released
 	FaultCrash   FaultKind = "crash"   // the process dies at once, as if the power was cut; needs a moment
 

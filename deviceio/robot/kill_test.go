@@ -3,6 +3,7 @@ package robot_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -24,8 +25,8 @@ const (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		err := robot.Run(context.Background(), robot.Config{URL: os.Getenv(childURL), Token: "shared", Logger: slog.New(slog.DiscardHandler),
-			Options: robot.Options{StateDir: dir, Speed: 60, Report: func(line string) { os.Stdout.WriteString(line + "\n") }}})
-		os.Stderr.WriteString("child: " + err.Error() + "\n")
+			Options: robot.Options{StateDir: dir, Speed: 60, Report: func(line string) { fmt.Println(line) }}})
+		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}
 	os.Exit(m.Run())

@@ -81,17 +81,9 @@ func readRows[T any](path, query string, scan func(*sql.Rows, *T) error) (found 
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rows, err := db.Query(query)
+	found, err = collect(context.Background(), db, scan, query)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %s: %w", path, err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var row T
-		if err := scan(rows, &row); err != nil {
-			return nil, fmt.Errorf("ledger: %s: %w", path, err)
-		}
-		found = append(found, row)
-	}
-	return found, rows.Err()
+	return found, nil
 }

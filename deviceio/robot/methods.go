@@ -139,7 +139,7 @@ func cleanUp(_ Home, w *World, t *Task, now int64) string {
 	return "cleaned"
 }
 
-func cleaned(h Home, w *World, t *Task) map[string]any {
+func cleaned(h Home, _ *World, t *Task) map[string]any {
 	room, _ := h.Room(t.RoomID)
 	return map[string]any{"area_id": room.ID, "current_room_name": room.Name, "cleaned_area_m2": 12.5, "dust_level": "low"}
 }
@@ -158,7 +158,7 @@ func purify(_ Home, w *World, t *Task, now int64) string {
 	return "purified"
 }
 
-func purified(h Home, w *World, t *Task) map[string]any {
+func purified(_ Home, w *World, t *Task) map[string]any {
 	result := map[string]any{"area_id": t.RoomID, "air_quality_after": tenth(w.Air[t.RoomID].PM25), "fan_rpm": 1850.0}
 	for _, p := range t.Run.Phases {
 		if p.Kind == phasePurify {

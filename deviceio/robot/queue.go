@@ -74,5 +74,5 @@ func (r *Robot) startNext(now int64) {
 	r.world.Revision++
 	r.save(t)
 	r.announce(t, r.event(t, "STARTED"), "")
-	r.report("%s starts (%s)", t.Spec.TaskMethod, t.Spec.OperationID)
+	r.report("starts %s (%s)", t.Spec.TaskMethod, t.Spec.OperationID)
 }

@@ -21,8 +21,7 @@ const Retention = 30 * 24 * time.Hour
 
 // Times of the device's own clock.
 const (
-	senseEvery = time.Second            // battery and air are measured this often
-	saveEvery  = 100 * time.Millisecond // while a task runs: how far a crash may throw its progress back
+	senseEvery = time.Second // battery and air are measured this often
 	saveIdle   = 5 * time.Second
 	tellEvery  = 500 * time.Millisecond // at most one PROGRESS event in this time
 	tellStep   = 0.1                    // and only for this much more
@@ -57,6 +56,9 @@ type Options struct {
 	Clock func() time.Time
 	// Report gets one line in plain words for each physical change; default: nobody.
 	Report func(line string)
+	// SaveEvery is how far a crash may throw a running task's progress back, on the clock; default 100 ms.
+	// Effects and events are never behind.
+	SaveEvery time.Duration
 	// Crash is what the fault "crash" does; default: the process kills itself, as a power cut would.
 	Crash func()
 }
@@ -66,6 +68,7 @@ type Options struct {
 type Robot struct {
 	home  Home
 	speed float64
+	saves time.Duration // Options.SaveEvery
 	clock func() time.Time
 	say   func(string)
 	store *store
@@ -112,6 +115,9 @@ func Open(ctx context.Context, opts Options) (*Robot, error) {
 	if opts.Speed == 0 {
 		opts.Speed = 1
 	}
+	if opts.SaveEvery == 0 {
+		opts.SaveEvery = 100 * time.Millisecond
+	}
 	if opts.Report == nil {
 		opts.Report = func(string) {}
 	}
@@ -123,7 +129,7 @@ func Open(ctx context.Context, opts Options) (*Robot, error) {
 		return nil, err
 	}
 	now := opts.Clock()
-	r := &Robot{home: opts.Home, speed: opts.Speed, clock: opts.Clock, say: opts.Report, store: st,
+	r := &Robot{home: opts.Home, speed: opts.Speed, saves: opts.SaveEvery, clock: opts.Clock, say: opts.Report, store: st,
 		last: now, savedAt: now, answers: true, changed: make(chan struct{}), faults: faults{crash: opts.Crash}}
 	if err := r.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", opts.StateDir, err), st.close())
@@ -178,6 +184,9 @@ func (r *Robot) Close() error {
 	var err error
 	if r.broken == nil && r.outbox != nil {
 		r.touch()
+		if r.running != nil {
+			r.save(r.running)
+		}
 		err = r.commit(context.Background())
 	}
 	r.broken = errors.Join(ErrBroken, errors.New("closed"))

@@ -86,7 +86,7 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 		StoreID: r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
 		OnState: func(s device.State) {
 			if !s.Connected {
-				r.say(fmt.Sprintf("not connected to %s: %v", cfg.URL, s.Err))
+				r.say(fmt.Sprintf("is not connected to %s: %v", cfg.URL, s.Err))
 				return
 			}
 			first := false
@@ -94,7 +94,7 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 			if first {
 				r.say(fmt.Sprintf("robot ready: %s (%s) gateway=%s store=%s boot=%s control=%s", client.DeviceID(), name, cfg.URL, r.store.id, client.BootID(), *control))
 			} else {
-				r.say("connected again to " + cfg.URL)
+				r.say("is connected again to " + cfg.URL)
 			}
 		},
 	})
@@ -110,7 +110,7 @@ func (r *Robot) live(ctx context.Context) error {
 	for {
 		select {
 		case <-ticker.C:
-			if err := r.Tick(ctx); err != nil && ctx.Err() == nil {
+			if err := r.Tick(ctx); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -121,22 +121,31 @@ func (r *Robot) live(ctx context.Context) error {
 
 // link keeps the robot connected, save while a fault holds it off the air. Only a failed outbox ends it before ctx.
 func (r *Robot) link(ctx context.Context, client *device.Client) error {
-	for {
-		if err := r.await(ctx, func() bool { return !r.faults.offline() }); err != nil {
-			return ignoreEnd(ctx, err)
+	for ctx.Err() == nil {
+		err := r.await(ctx, func() bool { return !r.faults.offline() })
+		if err == nil {
+			err = r.connect(ctx, client)
 		}
-		connection, cut := context.WithCancel(ctx)
-		r.online(connection, cut)
-		err := client.Run(connection)
-		cut()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if !errors.Is(err, context.Canceled) {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		r.say("off the air, working on")
 	}
+	return nil
+}
+
+// connect stays connected until ctx ends or a fault cuts it off, which is no error.
+func (r *Robot) connect(ctx context.Context, client *device.Client) error {
+	connection, cut := context.WithCancel(ctx)
+	defer cut()
+	r.online(connection, cut)
+	err := client.Run(connection)
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if ctx.Err() == nil {
+		r.say("is off the air, and works on")
+	}
+	return nil
 }
 
 // online notes how the connection can be cut.
@@ -145,11 +154,4 @@ func (r *Robot) online(connection context.Context, cut func()) {
 	defer r.mu.Unlock()
 	r.connection, r.faults.cut = connection, cut
 	r.faults.cutIfOffline() // it may have struck just now
-}
-
-func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

@@ -127,25 +127,14 @@ func (r *Robot) question(ctx context.Context, id string) (*Question, error) {
 }
 
 func (s *store) questions(ctx context.Context, where string, args ...any) ([]Question, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT question_id, text, choices, expires_at, asked_at, coalesce(choice, ''), coalesce(answered_at, 0)
-		FROM questions `+where+` ORDER BY asked_at, question_id`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []Question
-	for rows.Next() {
-		var q Question
+	return collect(ctx, s.db, func(rows *sql.Rows, q *Question) error {
 		var choices string
 		if err := rows.Scan(&q.ID, &q.Text, &choices, &q.ExpiresAt, &q.AskedAt, &q.Choice, &q.AnsweredAt); err != nil {
-			return nil, err
+			return err
 		}
-		if err := json.Unmarshal([]byte(choices), &q.Choices); err != nil {
-			return nil, err
-		}
-		found = append(found, q)
-	}
-	return found, rows.Err()
+		return json.Unmarshal([]byte(choices), &q.Choices)
+	}, `SELECT question_id, text, choices, expires_at, asked_at, coalesce(choice, ''), coalesce(answered_at, 0)
+		FROM questions `+where+` ORDER BY asked_at, question_id`, args...)
 }
 
 // tellAnswers gives the outbox the answers it does not have yet. Their key is the question, so none is told twice.
@@ -172,18 +161,7 @@ func (r *Robot) tellAnswers(ctx context.Context) error {
 
 // said lists what was said aloud.
 func (s *store) said(ctx context.Context) ([]Utterance, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT n, text, locale, at, operation_id FROM said ORDER BY n`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []Utterance
-	for rows.Next() {
-		var u Utterance
-		if err := rows.Scan(&u.N, &u.Text, &u.Locale, &u.At, &u.OperationID); err != nil {
-			return nil, err
-		}
-		found = append(found, u)
-	}
-	return found, rows.Err()
+	return collect(ctx, s.db, func(rows *sql.Rows, u *Utterance) error {
+		return rows.Scan(&u.N, &u.Text, &u.Locale, &u.At, &u.OperationID)
+	}, `SELECT n, text, locale, at, operation_id FROM said ORDER BY n`)
 }

@@ -111,7 +111,8 @@ func (s *store) world(ctx context.Context) (w World, found bool, err error) {
 	case err != nil:
 		return World{}, false, err
 	}
-	return w, true, json.Unmarshal([]byte(doc), &w)
+	err = json.Unmarshal([]byte(doc), &w)
+	return w, true, err
 }
 
 func putTask(ctx context.Context, tx *sql.Tx, t *Task) error {
@@ -153,24 +154,31 @@ func (s *store) lastArrival(ctx context.Context) (n int64, err error) {
 }
 
 func scanTasks(ctx context.Context, q querier, query string, args ...any) ([]*Task, error) {
+	return collect(ctx, q, func(rows *sql.Rows, t **Task) error {
+		var doc string
+		if err := rows.Scan(&doc); err != nil {
+			return err
+		}
+		*t = new(Task)
+		return json.Unmarshal([]byte(doc), *t)
+	}, query, args...)
+}
+
+// collect reads every row of a query.
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) (found []T, err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var tasks []*Task
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var doc string
-		if err := rows.Scan(&doc); err != nil {
+		var row T
+		if err := scan(rows, &row); err != nil {
 			return nil, err
 		}
-		t := new(Task)
-		if err := json.Unmarshal([]byte(doc), t); err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, t)
+		found = append(found, row)
 	}
-	return tasks, rows.Err()
+	return found, rows.Err()
 }
 
 // forget drops what is older than the declared retention: tasks that are over and told, their events, fences and

@@ -73,12 +73,10 @@ func (fs *faults) onProgress(t *Task, progress float64, now int64) (progressVerd
 
 // happen carries out a fault of the whole robot.
 func (fs *faults) happen(f *Fault) {
-	switch f.Kind {
-	case FaultCrash:
+	if f.Kind == FaultCrash {
 		fs.crash()
-	case FaultOffline:
-		fs.cutIfOffline()
 	}
+	fs.cutIfOffline()
 }
 
 // offline reports whether a fault keeps the socket closed now.
@@ -96,11 +94,15 @@ func (fs *faults) cutIfOffline() {
 func (fs *faults) deafTo(t *Task, now int64) bool {
 	id := t.Spec.OperationID
 	for _, f := range fs.list {
-		if f.Kind == FaultHang && f.holds(id) {
+		if (f.Kind == FaultHang || f.Kind == FaultDeaf) && f.holds(id) {
 			return true
 		}
 	}
-	return fs.strikes(now, FaultDeaf, id, t.Spec.TaskMethod, t.RoomID, nil) != nil
+	f := fs.strikes(now, FaultDeaf, id, t.Spec.TaskMethod, t.RoomID, nil)
+	if f != nil {
+		f.grip = append(f.grip, id) // asking louder does not help
+	}
+	return f != nil
 }
 
 // holding reports whether a fault keeps the task standing still.
@@ -110,7 +112,7 @@ func (fs *faults) holding(t *Task) bool {
 	})
 }
 
-func (fs *faults) silent(source string, _ int64) bool {
+func (fs *faults) silent(source string) bool {
 	return slices.ContainsFunc(fs.list, func(f *Fault) bool { return f.Kind == FaultSilence && f.Source == source && !f.Released })
 }
 
@@ -161,6 +163,7 @@ func (fs *faults) onEvent(a *announcement, now int64) eventVerdict {
 				f.strike(now)
 				fs.happen(f)
 			}
+		default: // not about events
 		}
 	}
 	return eventPlain

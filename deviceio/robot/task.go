@@ -11,6 +11,7 @@ import (
 // State is where a task stands. The terminal ones are the names of their events.
 type State string
 
+// States of a task: it waits, it moves or cannot move, it is over.
 const (
 	Queued    State = "QUEUED"
 	Running   State = "RUNNING"

@@ -46,6 +46,7 @@ type Cleaned struct {
 // Security is the security mode: "off" or "started".
 type Security string
 
+// States of the security mode.
 const (
 	SecurityOff     Security = "off"
 	SecurityStarted Security = "started"
