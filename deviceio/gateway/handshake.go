@@ -67,7 +67,10 @@ func (g *Gateway) handshake(ctx context.Context, sock socket) (*session, error) 
 	if refused != nil {
 		return nil, turnAway(sock, request.ID, refused)
 	}
-	return s, s.welcome(request.ID)
+	if err := s.welcome(request.ID); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // turnAway answers with the refusal and closes.

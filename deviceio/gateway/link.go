@@ -48,7 +48,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	}
 	g.live.expect(c.DeviceID, c.OperationID)
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
-	if failure := notRun(err); failure != nil {
+	if failure, ok := notRun(err); ok {
 		return refusedHere(s, c, failure.Code, failure.Message), nil
 	}
 	if err != nil {
@@ -72,12 +72,9 @@ func heldSince(ctx context.Context, now time.Time) time.Time {
 }
 
 // notRun finds the device's word that it could not even read the command: nothing ran, and nothing will by sending it again.
-func notRun(err error) *DeviceError {
-	var failure *DeviceError
-	if errors.As(err, &failure) && (failure.Code == wire.InvokeUnknownCommand || failure.Code == wire.InvokeInvalidRequest) {
-		return failure
-	}
-	return nil
+func notRun(err error) (failure *DeviceError, ok bool) {
+	ok = errors.As(err, &failure) && (failure.Code == wire.InvokeUnknownCommand || failure.Code == wire.InvokeInvalidRequest)
+	return failure, ok
 }
 
 func refusedHere(s *session, c plan.Submit, code, detail string) plan.Submitted {

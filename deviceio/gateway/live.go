@@ -45,13 +45,14 @@ func (l *live) needsSignal(ev plan.Event, wantsStarted bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	op, known := l.byDevice[ev.DeviceID][key(ev)]
-	switch ev.Name {
-	case plan.EventQueued:
+	switch phaseOf(string(ev.Name)) {
+	case plan.OpAccepted:
 		return false
-	case plan.EventStarted, plan.EventStepStarted, plan.EventRunning, plan.EventProgress:
+	case plan.OpRunning:
 		return !known || op.blocked || (wantsStarted && !op.started)
+	default: // blocked, or over
+		return true
 	}
-	return true
 }
 
 // record remembers an event that was handled.
@@ -67,12 +68,8 @@ func (l *live) record(ev plan.Event) {
 		return // heard before: what came after it stands
 	}
 	op.latest = ev
-	switch ev.Name {
-	case plan.EventBlocked:
-		op.blocked, op.started = true, true
-	case plan.EventQueued:
-	default:
-		op.blocked, op.started = false, true
+	if phase := phaseOf(string(ev.Name)); phase != plan.OpAccepted {
+		op.blocked, op.started = phase == plan.OpBlocked, true
 	}
 }
 

@@ -55,9 +55,9 @@ func (s *session) refuse(ctx context.Context, id identity, raw json.RawMessage, 
 	if err != nil {
 		return wire.EventAck{}, err
 	}
-	op, err := plan.ParseOperationID(id.OperationID)
-	if err != nil {
-		return ack, nil
+	op, unreadable := plan.ParseOperationID(id.OperationID)
+	if unreadable != nil {
+		return ack, nil //nolint:nilerr // nobody can be asked; the event is on record
 	}
 	doubt := plan.Signal{Doubt: &plan.Doubt{OperationID: id.OperationID, Why: "refused event " + id.EventID + ": " + why}}
 	err = s.g.opts.Signaller.Signal(ctx, op.Plan, s.deviceID+"/"+hash(raw)+"/doubt", doubt)

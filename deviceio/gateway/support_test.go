@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type home struct {
 	url      string
 	stop     context.CancelFunc // ends Run: the gateway drains
 	ended    chan error
+	// current is the gateway that devices reach now; see restart.
+	current atomic.Pointer[gateway.Gateway]
 }
 
 // newHome starts a gateway. change may set further options.
@@ -54,6 +57,7 @@ func newHome(t *testing.T, change func(*gateway.Options)) *home {
 	}
 	h.gateway, err = gateway.New(opts)
 	must(t, err)
+	h.current.Store(h.gateway)
 	server := httptest.NewServer(h.gateway.Handler())
 	h.url = server.URL
 	ctx, stop := context.WithCancel(context.Background())
@@ -174,7 +178,9 @@ func newKey(t *testing.T) ed25519.PrivateKey {
 	return key
 }
 
-func idOf(key ed25519.PrivateKey) string { return wire.DeviceID(key.Public().(ed25519.PublicKey)) }
+func idOf(key ed25519.PrivateKey) string {
+	return wire.DeviceID(ed25519.PublicKey(key[ed25519.SeedSize:])) // a private key ends in its public one
+}
 
 // agent is the connect of a DeviceAgent; change may spoil it before it is signed.
 func agent(key ed25519.PrivateKey, ch wire.Challenge, change func(*wire.Connect)) wire.Connect {
@@ -245,7 +251,7 @@ type node struct {
 // dial opens a socket and takes the challenge.
 func (h *home) dial(key ed25519.PrivateKey) *node {
 	h.t.Helper()
-	conn, _, err := websocket.Dial(h.t.Context(), h.url, nil)
+	conn, _, err := websocket.Dial(h.t.Context(), h.url, nil) //nolint:bodyclose // never needed, says Dial
 	must(h.t, err)
 	conn.SetReadLimit(wire.MaxPayload)
 	n := &node{t: h.t, conn: conn, id: idOf(key), answers: map[string]chan wire.Frame{}, events: make(chan wire.Frame, 100), closed: make(chan error, 1)}

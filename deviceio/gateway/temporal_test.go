@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflow/v1"
@@ -37,7 +38,8 @@ func (f *frontend) SignalWorkflowExecution(_ context.Context, r *workflowservice
 }
 
 func (f *frontend) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflow.WorkflowExecutionInfo{Status: f.state}}, wireError(f.describeErr)
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflow.WorkflowExecutionInfo{Status: f.state,
+		Execution: &common.WorkflowExecution{WorkflowId: "p-1", RunId: "r-1"}, Type: &common.WorkflowType{Name: plan.WorkflowType}}}, wireError(f.describeErr)
 }
 
 func wireError(err error) error {

@@ -139,7 +139,7 @@ func (t translator) stored(ctx context.Context, s *session, operationID string, 
 	return &ev, nil
 }
 
-// phaseOf is what a status word means for the operation asked about.
+// phaseOf is what a status word or an event's name says about the task it is about.
 func phaseOf(status string) plan.OpPhase {
 	switch plan.EventName(status) {
 	case plan.EventQueued:

@@ -21,7 +21,7 @@ func TestLaw08EpochsFollowTheDeclaredOrder(t *testing.T) {
 	r, _ := newRegistry(t)
 	first, err := r.Boots(t.Context(), "robot", []string{"b1", "b2", "b3"})
 	must(t, err)
-	if !(first["b1"] < first["b2"] && first["b2"] < first["b3"]) {
+	if first["b1"] >= first["b2"] || first["b2"] >= first["b3"] {
 		t.Fatalf("epochs %v do not grow in the listed order", first)
 	}
 	later, err := r.Boots(t.Context(), "robot", []string{"b2", "b3", "b4"})

@@ -18,6 +18,7 @@ import (
 // State says whether a device may connect.
 type State string
 
+// The states of a device.
 const (
 	Pending  State = "pending"  // asked to be paired; a person must approve it
 	Approved State = "approved" // may connect

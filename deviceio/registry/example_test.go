@@ -3,7 +3,6 @@ package registry_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,12 +15,14 @@ func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "errand")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer func() { fmt.Println("cleaned up:", os.RemoveAll(dir) == nil) }()
 	r, err := registry.Open(ctx, filepath.Join(dir, "registry.db"))
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	device, err := r.Declare(ctx, registry.Declaration{ID: "4f1e", DisplayName: "robot", StoreID: "store-1"})
 	fmt.Println(device.State, err)

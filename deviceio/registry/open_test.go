@@ -3,6 +3,7 @@ package registry_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if err := connectOnce(path); err != nil {
-		os.Stderr.WriteString(err.Error())
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
