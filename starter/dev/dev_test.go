@@ -79,6 +79,33 @@ func TestOnceRunsWhenAllIsUpAndThenNothingIsLeft(t *testing.T) {
 	}
 }
 
+func TestATemporalCLIOnThePathIsUsedInsteadOfOurs(t *testing.T) {
+	o, out := options(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(os.Getenv("PATH"), "temporal")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(o.Bin, "temporal-dev")); err != nil {
+		t.Fatal(err)
+	}
+	o.Once = func(context.Context, Running) error { return nil }
+	if err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	args := told(t, o.StateDir, "temporal")["ARGS"]
+	for _, want := range []string{"server start-dev --ip 127.0.0.1", "--search-attribute ErrandDevice=Keyword", "temporal-cli.db"} {
+		if !strings.Contains(args, want) {
+			t.Errorf("the CLI was started without %q: %s", want, args)
+		}
+	}
+	if !strings.Contains(out.String(), "Temporal and its UI (temporal)") {
+		t.Errorf("said:\n%s", out)
+	}
+}
+
 func TestInterruptingLeavesNothing(t *testing.T) {
 	for name, once := range map[string]bool{"while it stays": false, "in the middle of a run": true} {
 		t.Run(name, func(t *testing.T) {

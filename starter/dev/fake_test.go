@@ -17,7 +17,7 @@ import (
 // The test binary is every program there is: by the name it is called with, or by its first argument, it plays a part.
 func TestMain(m *testing.M) {
 	role := filepath.Base(os.Args[0])
-	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") && role != "temporal-dev" {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") && !strings.HasPrefix(role, "temporal") {
 		role = os.Args[1]
 	}
 	if play, ok := roles[role]; ok {
@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 
 var roles = map[string]func(){
 	"temporal-dev": func() { ready("temporal", "Temporal ready: grpc 127.0.0.1:1, UI http://127.0.0.1:2") },
+	"temporal":     func() { ready("temporal", "Temporal Server:  127.0.0.1:1") }, // the CLI
 	"worker":       func() { ready("worker", "worker ready: task queue errand") },
 	"gateway":      func() { ready("gateway", "gateway ready: ws://127.0.0.1:3/ queue deviceio@gw") },
 	"serve":        func() { ready("api", "api ready: http://127.0.0.1:4") },
@@ -53,7 +54,7 @@ func ready(name, line string) {
 		die()
 	}
 	if dir := filepath.Dir(os.Getenv("ERRAND_REGISTRY")); dir != "." {
-		told := strings.Join(append(os.Environ(), "PID="+strconv.Itoa(os.Getpid())), "\n")
+		told := strings.Join(append(os.Environ(), "PID="+strconv.Itoa(os.Getpid()), "ARGS="+strings.Join(os.Args[1:], " ")), "\n")
 		if err := os.WriteFile(filepath.Join(dir, name+".told"), []byte(told), 0o600); err != nil {
 			panic(err)
 		}
