@@ -48,6 +48,8 @@ type listOutbox struct {
 	keys   map[string]string
 	events []told
 	fail   error // what Emit answers
+	// after, if set, is called once an event is in, before Emit returns.
+	after func(name string)
 }
 
 type told struct {
@@ -86,6 +88,9 @@ func (o *listOutbox) Emit(_ context.Context, ev device.Event) (string, error) {
 	o.events = append(o.events, e)
 	if ev.Key != "" {
 		o.keys[ev.Key] = e.id
+	}
+	if name, _ := e.payload["event_name"].(string); o.after != nil {
+		o.after(name)
 	}
 	return e.id, nil
 }

@@ -48,16 +48,15 @@ func (r *Robot) Cancel(ctx context.Context, q wire.CancelQuery) (wire.CancelAnsw
 // nothing that could come later.
 func (r *Robot) cancelUnknown(ctx context.Context, q wire.CancelQuery) (wire.CancelAnswer, error) {
 	answer := wire.CancelAnswer{TaskID: q.TaskID, OperationID: q.OperationID, StoreID: r.store.id, State: "NOT_FOUND"}
-	step, generation, err := splitOperation(q.OperationID)
-	if err != nil {
-		answer.Case = wire.CaseRefused
-		answer.Reason = *because(ReasonTaskNotFound, map[string]any{"taskId": q.TaskID, "operation_id": q.OperationID, "why": err.Error()})
-		return answer, nil
+	if step, generation, err := splitOperation(q.OperationID); err == nil {
+		r.raiseFence(step, generation)
+		r.bury(q.OperationID, because(ReasonTombstoned, map[string]any{"reason": q.Reason}))
+		answer.Accepted, answer.Case, answer.State = true, wire.CaseUnknownTombstoned, "TOMBSTONED"
+		return answer, r.commit(ctx)
 	}
-	r.raiseFence(step, generation)
-	r.bury(q.OperationID, because(ReasonTombstoned, map[string]any{"reason": q.Reason}))
-	answer.Accepted, answer.Case, answer.State = true, wire.CaseUnknownTombstoned, "TOMBSTONED"
-	return answer, r.commit(ctx)
+	answer.Case = wire.CaseRefused
+	answer.Reason = *because(ReasonTaskNotFound, map[string]any{"taskId": q.TaskID, "operation_id": q.OperationID})
+	return answer, nil
 }
 
 func (r *Robot) cancelKnown(t *Task, why string, answer *wire.CancelAnswer) {

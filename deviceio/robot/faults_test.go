@@ -69,6 +69,34 @@ func TestLaw19CrashAtEveryMoment(t *testing.T) {
 	}
 }
 
+// The other half of that moment: the outbox has the event, and the robot dies before it noted so. It tells it again
+// under the same key, and the outbox adds nothing (law 7).
+func TestLaw07CrashBetweenOutboxAndNote(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"QUEUED", "STARTED", "COMPLETED"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.box.after = func(told string) {
+				if told == name {
+					b.box.after = nil
+					panic(powerCut{})
+				}
+			}
+			b.crashing(func() {
+				b.accept(moveTo("p/x/1", "안방"))
+				b.until("p/x/1", "COMPLETED")
+			})
+			b.until("p/x/1", "COMPLETED")
+			told := slices.DeleteFunc(b.box.names("p/x/1"), func(n string) bool { return n == "RUNNING" })
+			if !slices.Equal(told, []string{"QUEUED", "STARTED", "COMPLETED"}) {
+				t.Fatalf("told %v", b.box.names("p/x/1"))
+			}
+			b.wantEffects("p/x/1", 1)
+		})
+	}
+}
+
 // A restarted robot goes on from where it was stored, not from the start, and keeps its queue.
 func TestRestartGoesOnFromThePersistedPosition(t *testing.T) {
 	t.Parallel()
