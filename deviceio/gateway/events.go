@@ -111,7 +111,7 @@ func (s *session) taskEvent(ctx context.Context, raw json.RawMessage) (wire.Even
 	if err != nil {
 		return s.refuse(ctx, id, raw, err.Error())
 	}
-	ev := s.g.wire2plan.event(s.deviceID, epoch, e)
+	ev := s.g.translate.event(s.deviceID, epoch, e)
 	if workflowID == "" {
 		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "it names no plan", raw: raw, body: ev})
 	}

@@ -24,7 +24,7 @@ type Gateway struct {
 	table     table
 	lanes     lanes
 	live      live
-	wire2plan translator
+	translate translator
 	counters  *counters
 
 	// quit ends when draining begins, and unfinished handshakes with it. gate guards the step from open to draining.
@@ -44,7 +44,7 @@ func New(opts Options) (*Gateway, error) {
 	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now()}
 	g.quit, g.stop = context.WithCancel(context.Background())
 	g.log = opts.Logger.With("gateway", g.id)
-	g.wire2plan = newTranslator(opts.Catalog)
+	g.translate = newTranslator(opts.Catalog)
 	g.counters = newCounters(&g.table)
 	ctx, cancel := context.WithTimeout(context.Background(), opts.LeaseTTL)
 	defer cancel()

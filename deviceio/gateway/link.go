@@ -58,7 +58,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	if err != nil {
 		return plan.Submitted{}, unreadable(wire.CommandSubmitTask, err)
 	}
-	return g.wire2plan.submitted(ctx, s, c.OperationID, answer)
+	return g.translate.submitted(ctx, s, c.OperationID, answer)
 }
 
 // heldSince is when the command was given to us: when its activity was scheduled, or now outside of one.
@@ -100,7 +100,7 @@ func (g *Gateway) CancelTask(ctx context.Context, c plan.CancelTask) (plan.Cance
 	if err != nil {
 		return plan.CancelAnswered{}, unreadable(wire.CommandCancelTask, err)
 	}
-	return g.wire2plan.cancelled(ctx, s, c.OperationID, answer)
+	return g.translate.cancelled(ctx, s, c.OperationID, answer)
 }
 
 // Status asks the device how an operation stands, over whatever connection it has now.
@@ -126,7 +126,7 @@ func (g *Gateway) Status(ctx context.Context, c plan.QueryStatus) (plan.StatusRe
 	if err != nil {
 		return plan.StatusReported{}, unreadable(wire.CommandTaskStatus, err)
 	}
-	return g.wire2plan.status(ctx, s, c.OperationID, answer)
+	return g.translate.status(ctx, s, c.OperationID, answer)
 }
 
 // Context returns the device's device_context.v1, and records the room catalog in it.

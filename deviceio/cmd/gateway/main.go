@@ -147,7 +147,7 @@ func serve(ctx context.Context, p process, ready func()) (err error) {
 		w.Stop()
 	}
 	drain()
-	closing, cancel := context.WithTimeout(running, time.Second)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, <-drained, ignoreEnd(server.Shutdown(closing)))
 }
