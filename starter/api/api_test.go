@@ -3,8 +3,10 @@ package api_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -197,6 +199,48 @@ func TestWatchesEndWithTheServerAndFlushAtOnce(t *testing.T) {
 	var rest bytes.Buffer
 	if _, err := rest.ReadFrom(reader); err != nil {
 		t.Errorf("the stream did not end well: %v", err)
+	}
+}
+
+// The deadlines for reading a request must not reach into its handler: net/http would report the client as gone.
+func TestReadDeadlinesEndWithTheRequest(t *testing.T) {
+	h := newHouse(t, "robot")
+	h.plans.devices["p-1"] = "id-robot"
+	h.plans.changes = []plans.Change{{Outcome: &plan.Outcome{State: plan.Completed}}}
+	const readTimeout = 100 * time.Millisecond
+	outlive := func(ctx context.Context) error { // that nothing happens can only be seen by waiting
+		select {
+		case <-time.After(3 * readTimeout):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	h.plans.await = func(ctx context.Context, _ string) (plan.View, error) {
+		return plan.View{State: plan.Running}, outlive(ctx)
+	}
+	h.plans.beforeWatch = outlive
+	server := httptest.NewUnstartedServer(h.serve(time.Minute))
+	server.Config.ReadTimeout = readTimeout
+	server.Start()
+	defer server.Close()
+	for _, c := range []struct{ method, path, body, want string }{
+		{http.MethodPost, "/v1/utterances", utterance(""), `"state":"running"`},
+		{http.MethodGet, "/v1/plans/p-1/events", "", "event: outcome"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+secret)
+		response, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), c.want) {
+			t.Errorf("%s: %d %s, %v", c.path, response.StatusCode, text, err)
+		}
 	}
 }
 

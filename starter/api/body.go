@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,6 +16,17 @@ import (
 type body struct {
 	RawBody []byte `contentType:"application/json"`
 }
+
+// Resolve runs when the body is read, and lifts the deadline that the reading had: net/http goes on watching the
+// connection, and would take the deadline for the client's going away in the middle of the handler.
+func (b *body) Resolve(ctx huma.Context) []error {
+	if err := ctx.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return []error{problem(http.StatusBadRequest, "gone", "the connection is gone: "+err.Error())}
+	}
+	return nil
+}
+
+var _ huma.Resolver = (*body)(nil)
 
 // bodyLimits bounds a request's body.
 var bodyLimits = border.DefaultLimits

@@ -68,6 +68,10 @@ func (a *API) events(ctx context.Context, in *eventsIn) (*huma.StreamResponse, e
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
 		s := &stream{w: w, control: http.NewResponseController(w)}
+		// The server's read timeout is for requests: here it would end the stream as if the client were gone.
+		if err := s.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return
+		}
 		a.watch(r.Context(), in.ID, max(in.Since, in.LastEventID), s)
 	}}, nil
 }

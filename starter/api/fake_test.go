@@ -32,9 +32,11 @@ type fakePlans struct {
 	await   func(ctx context.Context, id string) (plan.View, error)
 	changes []plans.Change
 	watched []int // since of each watch
-	taken   []any
-	err     error // of every request to a plan
-	filter  plans.Filter
+	// beforeWatch holds up a watch.
+	beforeWatch func(context.Context) error
+	taken       []any
+	err         error // of every request to a plan
+	filter      plans.Filter
 }
 
 var _ api.Plans = (*fakePlans)(nil)
@@ -76,6 +78,11 @@ func (f *fakePlans) Watch(ctx context.Context, _ string, since int, emit func(pl
 	f.mu.Lock()
 	f.watched = append(f.watched, since)
 	f.mu.Unlock()
+	if f.beforeWatch != nil {
+		if err := f.beforeWatch(ctx); err != nil {
+			return err
+		}
+	}
 	for _, c := range f.changes {
 		if err := emit(c); err != nil {
 			return err
@@ -156,13 +163,20 @@ func newHouse(t *testing.T, devices ...string) *house {
 	for _, name := range devices {
 		h.add(name, true)
 	}
-	h.api, err = api.New(api.Parts{Plans: h.plans, Registry: h.registry, Catalog: load.Builtin(), Now: h.clock,
-		Tokens: []api.Token{{Owner: "tester", Secret: secret}}, UI: "http://ui", Namespace: "default",
-		PlanWait: 50 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.api = h.serve(50 * time.Millisecond)
 	return h
+}
+
+// serve is an API over the house that waits so long for a plan.
+func (h *house) serve(planWait time.Duration) *api.API {
+	h.t.Helper()
+	a, err := api.New(api.Parts{Plans: h.plans, Registry: h.registry, Catalog: load.Builtin(), Now: h.clock,
+		Tokens: []api.Token{{Owner: "tester", Secret: secret}}, UI: "http://ui", Namespace: "default",
+		PlanWait: planWait, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
 }
 
 func (h *house) add(name string, approve bool) {

@@ -133,6 +133,21 @@ func TestWatchFollowsAContinuedRun(t *testing.T) {
 	}
 }
 
+func TestWatchOfAPlanThatIsOverNeedsNoWorker(t *testing.T) {
+	f := running(t, "p-1")
+	f.end = ends(plan.Outcome{State: plan.Completed})
+	for range 100 {
+		f.queryErr = append(f.queryErr, serviceerror.NewFailedPrecondition("no poller seen for task queue recently"))
+	}
+	f.taskCompleted("run-1")
+	close(f.history["run-1"])
+	var told []string
+	err := plans.New(f).Watch(context.Background(), "p-1", 0, func(c plans.Change) error { told = append(told, tell(c)); return nil })
+	if err != nil || len(told) != 1 || told[0] != "outcome completed" {
+		t.Errorf("Watch = %v, told %q", err, told)
+	}
+}
+
 func TestWatchSaysWhichEntriesAreNoLongerKept(t *testing.T) {
 	f := running(t, "p-1")
 	f.views = []plan.View{{Journal: []plan.Entry{{N: 201, Kind: "note", Text: "late"}}, Entries: 201}}

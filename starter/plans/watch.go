@@ -84,22 +84,22 @@ func (c *Client) follow(ctx context.Context, id string, see func(plan.View) (don
 	progress := c.progress(ctx, id, stand.runID)
 	for {
 		select {
-		case _, more := <-progress.woken:
-			if !more {
-				return progress.err
-			}
+		case <-progress.woken:
+		case <-progress.over:
+			return progress.err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		done, err := c.look(ctx, id, see)
+		done, err := c.look(ctx, id, progress, see)
 		if err != nil || done {
 			return err
 		}
 	}
 }
 
-// look shows one view. While no worker answers it asks again: the plan is there, and its next word may be long in coming.
-func (c *Client) look(ctx context.Context, id string, see func(plan.View) (bool, error)) (bool, error) {
+// look shows one view. While no worker answers it asks again: the plan goes on, and its next word may be long in coming.
+// Once the plan is over there is no need: its outcome stands without a worker.
+func (c *Client) look(ctx context.Context, id string, p *progress, see func(plan.View) (bool, error)) (bool, error) {
 	for {
 		view, err := c.query(ctx, id)
 		if err == nil {
@@ -110,6 +110,8 @@ func (c *Client) look(ctx context.Context, id string, see func(plan.View) (bool,
 		}
 		select {
 		case <-time.After(retryAfter):
+		case <-p.over:
+			return false, nil
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
@@ -118,14 +120,15 @@ func (c *Client) look(ctx context.Context, id string, see func(plan.View) (bool,
 
 // progress is a running plan's history as a wake-up call. Several tasks that complete in a row may be one call.
 type progress struct {
-	woken chan struct{} // closed when there is no more
-	err   error         // why, if not because the plan is over; read it after woken is closed
+	woken chan struct{}
+	over  chan struct{} // closed when there is no more
+	err   error         // why, if not because the plan is over; read it after over is closed
 }
 
 func (c *Client) progress(ctx context.Context, id, runID string) *progress {
-	p := &progress{woken: make(chan struct{}, 1)}
+	p := &progress{woken: make(chan struct{}, 1), over: make(chan struct{})}
 	go func() {
-		defer close(p.woken)
+		defer close(p.over)
 		for next := runID; next != ""; {
 			events := c.temporal.GetWorkflowHistory(ctx, id, next, true, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 			next, p.err = p.read(events)
