@@ -69,12 +69,16 @@ func TestCaseC04GenerationsAreFenced(t *testing.T) {
 	b.until("p/move/1", "CANCELLED")
 	b.accept(moveTo("p/move/3", "안방"))
 	b.until("p/move/3", "COMPLETED")
+	b.accept(moveTo("r/move/3", "부엌"))
+	b.until("r/move/3", "COMPLETED")
 	b.cut() // the fence is on disk
-	for _, stale := range []string{"p/move/2"} {
-		a := b.submit(moveTo(stale, "안방"))
-		if a.Accepted {
-			t.Fatalf("%s was admitted after p/move/3", stale)
+	for range 2 {
+		if a := b.submit(moveTo("r/move/2", "안방")); a.ReasonCode != ReasonStaleGeneration || a.ReasonParams["highest_seen"] != 3 {
+			t.Fatalf("an older try after r/move/3: %+v", a)
 		}
+	}
+	if a := b.submit(moveTo("p/move/2", "안방")); a.Accepted { // it was refused once already
+		t.Fatalf("an older try after p/move/3: %+v", a)
 	}
 	b.cancel("q/move/5") // seen, though it never came
 	if a := b.submit(moveTo("q/move/4", "부엌")); a.ReasonCode != ReasonStaleGeneration || a.ReasonParams["highest_seen"] != 5 {
