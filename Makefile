@@ -46,3 +46,15 @@ dev: build temporal ## start everything on the well-known ports and leave it run
 
 clean: ## remove bin/ and .errand/
 	rm -rf $(BIN) .errand
+
+# ---- tests ----------------------------------------------------------------------------------------------------------
+
+RACE := $(BIN)/race
+.PHONY: test test-programs lint tools replay-record
+
+# The programs under test are built with the race detector; the Temporal server is the real one, built or found.
+test-programs: temporal ## compile the programs under test, with the race detector, into bin/race
+	@mkdir -p $(RACE)
+	@for p in errand:./starter worker:./worker gateway:./deviceio/cmd/gateway robot:./deviceio/cmd/robot; do \
+	  echo "compiling $${p%%:*} with the race detector (two minutes the first time)"; \
+	  go build -race -o $(RACE)/$${p%%:*} $${p#*:} || exit 1; done

@@ -64,7 +64,7 @@ func (d *Device) unmet(ctx context.Context, c plan.Submit) (*plan.Report, error)
 		return nil, fmt.Errorf("read the context for the preconditions of %s: %w", c.CapabilityID, err)
 	}
 	for _, expression := range c.Preconditions {
-		truth, err := judge(expression, condition.Fresh(seen, nowMs()), c.Arguments, nil)
+		truth, err := judge(expression, freshened(seen), c.Arguments, nil, 0)
 		if err != nil {
 			return nil, fmt.Errorf("precondition of %s: %w", c.CapabilityID, err)
 		}

@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"go.temporal.io/sdk/worker"
 
@@ -38,26 +37,16 @@ func (p *Planner) Plan(_ context.Context, c plan.MakePlan) (plan.Planned, error)
 }
 
 func (p *Planner) noPlan(c plan.MakePlan, err error) plan.Planned {
+	report := plan.Report{Code: "NO_PLAN", Detail: err.Error()}
 	var (
 		room      *router.UnknownRoom
 		ambiguous *router.AmbiguousRoom
-		sentence  = func(key string, values map[string]string) string {
-			return catalog.Render(p.catalog.Sentences[key].In(c.Locale), values)
-		}
 	)
 	switch {
 	case errors.As(err, &room):
-		return plan.Planned{
-			Sentence: sentence("cannot_ground", map[string]string{"said": room.Said, "known": strings.Join(room.Known, ", ")}),
-			Report:   &plan.Report{Code: "ROOM_UNKNOWN", Params: map[string]any{"room": room.Said}, Detail: err.Error()},
-		}
+		report.Code, report.Params = "ROOM_UNKNOWN", map[string]any{"room": room.Said}
 	case errors.As(err, &ambiguous):
-		return plan.Planned{
-			Sentence: sentence("ambiguous_room", map[string]string{"said": ambiguous.Said}),
-			Report:   &plan.Report{Code: "ROOM_AMBIGUOUS", Params: map[string]any{"room": ambiguous.Said}, Detail: err.Error()},
-		}
+		report.Code, report.Params = "ROOM_AMBIGUOUS", map[string]any{"room": ambiguous.Said}
 	}
-	offers := strings.Join(router.Offers(p.catalog, c.Locale), ", ")
-	return plan.Planned{Sentence: sentence("no_plan", map[string]string{"offers": offers}),
-		Report: &plan.Report{Code: "NO_PLAN", Detail: err.Error()}}
+	return plan.Planned{Sentence: router.Explain(p.catalog, err, c.Locale), Report: &report}
 }

@@ -51,8 +51,8 @@ func (d *Device) Verify(ctx context.Context, c plan.Verify) (plan.VerifiedResult
 }
 
 func (d *Device) look(c plan.Verify, seen map[string]any, out *plan.VerifiedResult) error {
-	fresh := observedAfter(condition.Fresh(seen, nowMs()), c)
-	truth, err := judge(c.Expression, fresh, c.Arguments, c.Result)
+	fresh := observedAfter(freshened(seen), c)
+	truth, err := judge(c.Expression, fresh, c.Arguments, c.Result, c.CompletedAt)
 	if err != nil {
 		return fmt.Errorf("verify of %s: %w", c.Capability, err)
 	}
@@ -97,16 +97,24 @@ func mentioned(seen map[string]any, expression string) map[string]any {
 	return kept
 }
 
-func judge(expression string, seen, arguments, result map[string]any) (condition.Truth, error) {
+func judge(expression string, seen, arguments, result map[string]any, completedAt int64) (condition.Truth, error) {
 	c, err := condition.Compile(expression)
 	if err != nil {
 		return condition.Unknown, fmt.Errorf("%q: %w", expression, err)
 	}
-	truth, err := c.Eval(seen, arguments, result)
+	truth, err := c.EvalAfter(seen, arguments, result, completedAt)
 	if err != nil {
 		return condition.Unknown, fmt.Errorf("%q: %w", expression, err)
 	}
 	return truth, nil
 }
 
-func nowMs() int64 { return time.Now().UnixMilli() }
+// freshened leaves out what is stale or unusable (law 17). Expiries are of the device's clock, and so is the time the
+// context was assembled, a moment ago; ours may be off by minutes.
+func freshened(seen map[string]any) map[string]any {
+	now, ok := seen["snapshot_ts"].(float64)
+	if !ok {
+		return condition.Fresh(seen, time.Now().UnixMilli())
+	}
+	return condition.Fresh(seen, int64(now))
+}

@@ -74,22 +74,27 @@ func (m *machine) settleBoundary(kind DecisionKind) {
 			m.openGeneration(i)
 		}
 	case kind == DecideAsk && m.s.Decided <= maxDecisions:
-		choices := []string{"stop"}
-		if dead && st.Closed == "" && len(st.Ops) < maxGenerations {
-			choices = []string{"retry", "stop"}
+		q := Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Choices: []string{"retry", "stop"}}
+		sentence := "ask_decision"
+		switch {
+		case !dead: // a blocked task is alive: it may yet go on by itself
+			q.Choices, sentence = []string{"wait", "stop"}, "ask_wait"
+		case st.Closed != "" || len(st.Ops) >= maxGenerations:
+			m.end(Failed, &b.Report)
+			return
 		}
-		m.ask(Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Choices: choices}, "ask_decision")
+		m.ask(q, sentence, map[string]string{"reason": m.s.Slice.Reason(b.Report.Code).Say.In(m.s.Start.Locale)})
 	default:
 		m.end(Failed, &b.Report)
 	}
 }
 
 // ask opens the one question there can be. Its text is the catalog's sentence.
-func (m *machine) ask(q Question, sentence string) {
+func (m *machine) ask(q Question, sentence string, values map[string]string) {
 	m.s.Asked++
 	q.ID = fmt.Sprintf("%s.%d", m.s.Start.PlanID, m.s.Asked)
 	q.ExpiresAt = m.at + questionTTL
-	q.Text = m.s.sentence(sentence, nil)
+	q.Text = m.s.sentence(sentence, values)
 	q.Sent = true
 	m.s.Question = &q
 	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, Locale: m.s.Start.Locale, Question: q})
@@ -116,6 +121,8 @@ func (m *machine) answered(in Answer) {
 func (m *machine) resolve(q Question, choice string) {
 	switch choice {
 	case "continue":
+	case "wait":
+		m.s.Boundary = nil
 	case "retry":
 		if m.s.Boundary != nil {
 			m.settleBoundary(DecideRetry)

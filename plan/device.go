@@ -28,7 +28,7 @@ func (m *machine) askIfLate(waited int64) {
 	i := m.s.current()
 	resting := i < 0 || m.s.Steps[i].op().Phase == OpUnsent
 	if waited > lateAfter && m.s.moved() && resting && !m.stopping() && m.s.Question == nil {
-		m.ask(Question{Kind: "proceed_late", Choices: []string{"continue", "stop"}}, "ask_late")
+		m.ask(Question{Kind: "proceed_late", Choices: []string{"continue", "stop"}}, "ask_late", nil)
 	}
 }
 

@@ -52,7 +52,9 @@ func (m *machine) close(i int, op *Operation, v VerifiedResult) {
 		}
 	case v.Verdict == Unverified && c.Verify != "" && c.Impact != catalog.ReadOnly && c.Impact != catalog.Reversible:
 		if !m.stopping() {
-			m.ask(Question{Kind: "proceed_unverified", StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_unverified")
+			said := catalog.Render(c.Say["unverified"].In(m.s.Start.Locale), spoken(st.Arguments, st.Result))
+			m.ask(Question{Kind: "proceed_unverified", StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_unverified",
+				map[string]string{"steps": said})
 		}
 	}
 }

@@ -187,12 +187,31 @@ func caseC06(t *testing.T, s *stack.Stack) {
 	}
 }
 
+// A failed step asks, since the reason table says so; the answer decides, and a retry is a generation of its own.
 func failedStep(t *testing.T, s *stack.Stack) {
-	r := s.Robot(t)
-	r.Fault(t, robot.Fault{Kind: robot.FaultFail, Method: "setStationaryPurify", At: &half, ReasonCode: "FILTER_MISSING"})
-	o := wantOutcome(t, s.Say(t, r, sentence), plan.Failed, "failed")
-	wantEffects(t, r, "arrived")
-	if o.Reason == nil || o.Reason.Code != "FILTER_MISSING" {
-		t.Errorf("reason %+v", o.Reason)
+	for choice, want := range map[string]plan.Phase{"retry": plan.Completed, "stop": plan.Failed} {
+		r := s.Robot(t)
+		r.Fault(t, robot.Fault{Kind: robot.FaultFail, Method: "setStationaryPurify", At: &half, ReasonCode: "FILTER_MISSING"})
+		p := s.Say(t, r, sentence)
+		v := p.Await(t, "the plan asks", func(v plan.View) bool { return v.State == plan.WaitingUser && v.Question != nil })
+		if v.Question.Text == "" || len(v.Question.Choices) != 2 {
+			t.Errorf("the question is %+v", v.Question)
+		}
+		status, answer := s.Post(t, "/v1/plans/"+p.ID+"/answer", `{"question_id":"`+v.Question.ID+`","choice":"`+choice+`"}`)
+		if status >= 300 {
+			t.Fatalf("answer: %d %s", status, answer)
+		}
+		o, _ := p.Wait(t)
+		if o.State != want {
+			t.Fatalf("after %s the plan ended %s", choice, o.State)
+		}
+		if choice == "retry" {
+			wantEffects(t, r, "arrived", "purified", "docked")
+			if got := o.Steps[1].OperationID; got != p.ID+"/purify/2" {
+				t.Errorf("Law11: the retry ran as %s", got)
+			}
+		} else {
+			wantEffects(t, r, "arrived")
+		}
 	}
 }

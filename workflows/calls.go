@@ -55,7 +55,7 @@ const (
 	verifyTime  = 15 * time.Second
 	sayTime     = 3 * time.Second
 	planTime    = 30 * time.Second
-	awaitBeat   = 15 * time.Second
+	awaitBeat   = 5 * time.Second
 	awaitBounds = 30 * 24 * time.Hour
 )
 

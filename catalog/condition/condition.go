@@ -1,7 +1,8 @@
 // Package condition evaluates the catalog's CEL expressions: preconditions of a step and checks of its effect.
 //
 // An expression sees three maps: `context` (a device_context.v1, made fresh with Fresh), `args` (the step's slots)
-// and `result` (the listed fields of its result). It answers True, False or Unknown. What is absent is Unknown,
+// and `result` (the listed fields of its result); a check of an effect also sees `completed_at`, when the device says
+// that it was done (its own clock, Unix ms), so that an earlier effect of the same kind proves nothing. It answers True, False or Unknown. What is absent is Unknown,
 // never False (law 17): a robot whose location nobody knows has not been proved to be in the wrong room.
 //
 //	context.location.room_name == args.position_name
@@ -48,16 +49,17 @@ type Condition struct {
 	program cel.Program
 }
 
-// environment declares the three variables; it is built once, since it is large.
+// environment declares the variables; it is built once, since it is large.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	tree := cel.MapType(cel.StringType, cel.DynType)
 	return cel.NewEnv(
 		cel.Variable("context", tree), cel.Variable("args", tree), cel.Variable("result", tree),
+		cel.Variable("completed_at", cel.DoubleType),
 		cel.CrossTypeNumericComparisons(true), // JSON numbers are doubles; `level > 20` must not need `20.0`
 	)
 })
 
-// Compile checks an expression: it must parse, name only context, args and result, and answer true or false.
+// Compile checks an expression: it must parse, name only the four variables, and answer true or false.
 func Compile(expr string) (*Condition, error) {
 	if len(expr) > maxLength {
 		return nil, fmt.Errorf("%w: %d bytes long, may have %d", ErrExpression, len(expr), maxLength)
@@ -86,9 +88,16 @@ func (c *Condition) String() string { return c.text }
 // Eval answers the condition. A missing key gives Unknown without an error. An error (a mistyped value, too much
 // work) comes with Unknown too, so that a caller that only looks at the truth never takes it for a verdict.
 func (c *Condition) Eval(context, args, result map[string]any) (Truth, error) {
-	out, _, err := c.program.Eval(map[string]any{
-		"context": present(context), "args": present(args), "result": present(result),
-	})
+	return c.EvalAfter(context, args, result, 0)
+}
+
+// EvalAfter is Eval for an effect that the device completed at a time of its own clock (Unix ms; 0 means unknown).
+func (c *Condition) EvalAfter(context, args, result map[string]any, completedAt int64) (Truth, error) {
+	variables := map[string]any{"context": present(context), "args": present(args), "result": present(result)}
+	if completedAt > 0 {
+		variables["completed_at"] = float64(completedAt)
+	}
+	out, _, err := c.program.Eval(variables)
 	switch {
 	case err != nil && isAbsence(err):
 		return Unknown, nil
@@ -124,4 +133,6 @@ func withoutNulls(value any) any {
 
 // isAbsence tells a missing key from a broken expression. CEL keeps its error type to itself, so the text decides;
 // TestLaw17 holds the version we pin to it.
-func isAbsence(err error) bool { return strings.Contains(err.Error(), "no such key") }
+func isAbsence(err error) bool {
+	return strings.Contains(err.Error(), "no such key") || strings.Contains(err.Error(), "no such attribute(s): completed_at")
+}

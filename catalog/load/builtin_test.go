@@ -102,6 +102,8 @@ func TestBuiltinKnowsTheReasonsOfTheDomain(t *testing.T) {
 
 type object = map[string]any
 
+const completedAt = 1_700_000_000_000
+
 // Each check of an effect is right, wrong and unknown about what a robot's context can show (contract.md §6).
 func TestBuiltinChecksOfEffects(t *testing.T) {
 	t.Parallel()
@@ -118,12 +120,14 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 		{"move_to_room", object{"location": object{"room_name": "안방"}}, moveArgs, nil, condition.True},
 		{"move_to_room", object{"location": object{"room_name": "거실"}}, moveArgs, nil, condition.False},
 		{"move_to_room", object{"location": object{"available": false}}, moveArgs, nil, condition.Unknown},
-		{"room_cleaning", object{"cleaning": object{"last_room_name": "안방"}}, moveArgs, nil, condition.True},
+		{"room_cleaning", object{"cleaning": object{"last_room_name": "안방", "last_finished_at": 1.7e12}}, moveArgs, nil, condition.True},
+		{"room_cleaning", object{"cleaning": object{"last_room_name": "안방", "last_finished_at": 1.6e12}}, moveArgs, nil, condition.False}, // an earlier one
 		{"room_cleaning", object{"cleaning": object{"last_room_name": "거실"}}, moveArgs, nil, condition.False},
 		{"room_cleaning", object{"cleaning": object{"state": "idle"}}, moveArgs, nil, condition.Unknown},
 		{"stationary_purify", air(12, 1.7e12), purifyArgs, purified, condition.True},
 		{"stationary_purify", air(21.9, 1.7e12), purifyArgs, purified, condition.True},
 		{"stationary_purify", air(60, 1.7e12), purifyArgs, purified, condition.False},
+		{"stationary_purify", air(12, 1.6e12), purifyArgs, purified, condition.False}, // an earlier one
 		{"stationary_purify", air(12, 0), purifyArgs, purified, condition.False},
 		{"stationary_purify", air(12, 1.7e12), object{"area_id": "7"}, purified, condition.Unknown},
 		{"stationary_purify", air(12, 1.7e12), purifyArgs, nil, condition.Unknown},
@@ -141,7 +145,7 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := check.Eval(condition.Fresh(tt.context, 0), tt.args, tt.result)
+		got, err := check.EvalAfter(condition.Fresh(tt.context, 0), tt.args, tt.result, completedAt)
 		if err != nil || got != tt.want {
 			t.Errorf("%s with %v: got %s, %v, want %s", tt.capability, tt.context, got, err, tt.want)
 		}

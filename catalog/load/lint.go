@@ -12,11 +12,12 @@ import (
 // PlanSentences lists the sentences about a whole plan that every catalog has, with the places each may use.
 //
 // `steps` is what was said about the steps, `reason` a reason's own sentence, `said` a room as the person named it,
-// `known` the rooms there are, `offers` what can be asked for.
+// `known` the rooms there are, `offers` what can be asked for. Those that begin with ask are questions.
 func PlanSentences() map[string][]string {
 	return map[string][]string{
-		"done": {"steps"}, "partly": {"steps", "reason"}, "failed": {"reason"}, "cancelled": {"steps"},
+		"done": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
 		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
+		"ask_decision": {"reason"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
 	}
 }
 

@@ -105,6 +105,10 @@ sentences:
   no_plan: {ko: "{offers}", en: "{offers}"}
   cannot_ground: {ko: "{said:은/는} 없음 {known}", en: "No {said}: {known}"}
   ambiguous_room: {ko: 여럿, en: Several}
+  ask_decision: {ko: 다시?, en: Again?}
+  ask_wait: {ko: 기다려?, en: Wait?}
+  ask_late: {ko: 늦었는데?, en: Late?}
+  ask_unverified: {ko: 모르는데?, en: Unsure?}
 `
 
 func parse(t *testing.T, text string) (*catalog.Catalog, load.Faults) {

@@ -31,7 +31,7 @@ type Process struct {
 }
 
 // startWithin bounds the wait for a ready line; race builds on a busy machine take their time.
-const startWithin = 90 * time.Second
+const startWithin = 60 * time.Second
 
 // Start runs the program and waits for its line "<name> ready:".
 func (p *Process) Start(tb testing.TB) {
