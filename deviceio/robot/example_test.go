@@ -21,7 +21,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { fmt.Println("the table is cleared:", os.RemoveAll(dir) == nil) }()
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	r, err := robot.Open(ctx, robot.Options{StateDir: dir, Clock: func() time.Time { return now },
@@ -65,6 +65,7 @@ func ExampleOpen() {
 	// the robot arrives in 안방 (p-1/move/1)
 	// effect: p-1/move/1 arrived in room 6 <nil>
 	// events to tell: true
+	// the table is cleared: true
 }
 
 // A fault as a test posts it to the control API: keep the robot standing half way until it is released.
