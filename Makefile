@@ -49,12 +49,39 @@ clean: ## remove bin/ and .errand/
 
 # ---- tests ----------------------------------------------------------------------------------------------------------
 
-RACE := $(BIN)/race
+RACE        := $(BIN)/race
+# Where the tests find the programs: absolute, since each package's tests run in its own folder.
+export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
+export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
+DEVSERVER_TAGS := disable_grpc_modules
+
 .PHONY: test test-programs lint tools replay-record
 
-# The programs under test are built with the race detector; the Temporal server is the real one, built or found.
-test-programs: temporal ## compile the programs under test, with the race detector, into bin/race
+# The nested module is tested without the race detector: with it, the whole Temporal server would be compiled again.
+test: test-programs ## every test, with the race detector, on a real Temporal server and real processes
+	@echo "compiling the tests (a few minutes the first time), then running them"
+	go test -race -timeout 15m ./...
+	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
+
+# The tests start and kill Temporal servers of their own, so they need ours even where another one is at hand.
+test-programs: $(BIN)/temporal-dev
 	@mkdir -p $(RACE)
-	@for p in errand:./starter worker:./worker gateway:./deviceio/cmd/gateway robot:./deviceio/cmd/robot; do \
-	  echo "compiling $${p%%:*} with the race detector (two minutes the first time)"; \
+	@for p in errand:$(errand_PKG) worker:$(worker_PKG) gateway:$(gateway_PKG) robot:$(robot_PKG); do \
+	  echo "compiling $${p%%:*} with the race detector (a minute or two the first time)"; \
 	  go build -race -o $(RACE)/$${p%%:*} $${p#*:} || exit 1; done
+
+replay-record: test-programs ## record the histories that the replay test holds the workflow against
+	go test -count=1 -run TestHistoriesReplay ./tests -args -record $(CURDIR)/workflows/testdata/histories
+
+lint: tools ## the linters, and the checker of workflow code
+	$(BIN)/golangci-lint run ./...
+	cd devserver && ../$(BIN)/golangci-lint run --fast-only --build-tags $(DEVSERVER_TAGS) ./...
+	$(BIN)/workflowcheck -config workflows/workflowcheck.yaml ./workflows/...
+
+tools: $(BIN)/golangci-lint
+
+$(BIN)/golangci-lint: tools/go.mod tools/go.sum
+	@echo "compiling the linters (a minute the first time)"
+	@mkdir -p $(BIN)
+	@go -C tools build -ldflags="-s -w" -o ../$(BIN)/ tool
+	@touch $@

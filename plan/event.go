@@ -156,6 +156,9 @@ func defaultCode(name EventName) string {
 }
 
 func (m *machine) doubt(in Doubt) {
+	if in.DeviceID != m.s.Start.DeviceID {
+		return
+	}
 	if _, op := m.s.find(in.OperationID); op != nil && !op.Phase.Dead() && op.Phase != OpUnsent {
 		m.lose(op, in.Why)
 	}

@@ -216,6 +216,7 @@ type DeviceChange struct {
 
 // Doubt says that something about an operation arrived that could not be used.
 type Doubt struct {
+	DeviceID    string `json:"device_id"` // who sent it, from the credential
 	OperationID string `json:"operation_id"`
 	Why         string `json:"why"`
 }

@@ -91,7 +91,7 @@ func noise(t *rapid.T) plan.Input {
 		plan.Planned{Document: threeSteps(), Slice: testSlice()},
 		plan.ContextFetched{Context: map[string]any{}},
 		plan.Answer{QuestionID: "p-1.99", Choice: "continue"},
-		plan.Doubt{OperationID: id, Why: "unreadable"},
+		plan.Doubt{DeviceID: testDevice, OperationID: id, Why: "unreadable"},
 		plan.DeviceChange{Gone: 1},
 		plan.DeadlinePassed{},
 		plan.Begin{},

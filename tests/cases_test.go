@@ -197,10 +197,7 @@ func failedStep(t *testing.T, s *stack.Stack) {
 		if v.Question.Text == "" || len(v.Question.Choices) != 2 {
 			t.Errorf("the question is %+v", v.Question)
 		}
-		status, answer := s.Post(t, "/v1/plans/"+p.ID+"/answer", `{"question_id":"`+v.Question.ID+`","choice":"`+choice+`"}`)
-		if status >= 300 {
-			t.Fatalf("answer: %d %s", status, answer)
-		}
+		p.Answer(t, v.Question.ID, choice)
 		o, _ := p.Wait(t)
 		if o.State != want {
 			t.Fatalf("after %s the plan ended %s", choice, o.State)

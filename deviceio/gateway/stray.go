@@ -59,7 +59,7 @@ func (s *session) refuse(ctx context.Context, id identity, raw json.RawMessage, 
 	if unreadable != nil {
 		return ack, nil //nolint:nilerr // nobody can be asked; the event is on record
 	}
-	doubt := plan.Signal{Doubt: &plan.Doubt{OperationID: id.OperationID, Why: "refused event " + id.EventID + ": " + why}}
+	doubt := plan.Signal{Doubt: &plan.Doubt{DeviceID: s.deviceID, OperationID: id.OperationID, Why: "refused event " + id.EventID + ": " + why}}
 	err = s.g.opts.Signaller.Signal(ctx, op.Plan, s.deviceID+"/"+hash(raw)+"/doubt", doubt)
 	if err != nil && !errors.Is(err, ErrPlanOver) && !errors.Is(err, ErrPlanUnknown) && !errors.Is(err, ErrSignalRefused) {
 		return wire.EventAck{}, fmt.Errorf("tell plan %s about a refused event: %w", op.Plan, err)

@@ -181,3 +181,15 @@ func (p *Plan) Wait(tb testing.TB) (plan.Outcome, string) {
 
 // Plan names a plan that is already there.
 func (s *Stack) Plan(id string) *Plan { return &Plan{ID: id, stack: s} }
+
+// Answer answers the plan's question over the API.
+func (p *Plan) Answer(tb testing.TB, questionID, choice string) {
+	tb.Helper()
+	body := fmt.Sprintf(`{"question_id":%q,"choice":%q}`, questionID, choice)
+	if status, answer := p.stack.Post(tb, "/v1/plans/"+p.ID+"/answer", body); status >= 300 {
+		tb.Fatalf("answer %s: %d %s", p.ID, status, answer)
+	}
+}
+
+// Authorization is the header that the stack's programs accept.
+func (s *Stack) Authorization() string { return "Bearer " + token }
