@@ -48,7 +48,12 @@ func (serveCommand) Run(s *session) error {
 	if err != nil {
 		return fmt.Errorf("ERRAND_REGISTRY: %w", err)
 	}
-	defer func() { _ = devices.Close() }() // every write was committed when it returned
+	defer func() { _ = devices.Close() }()             // every write was committed when it returned
+	listener, err := listen(s.ctx, settings.APIListen) // before Temporal: a taken port is the nearer cause
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // closed already, once it was served
 	options, err := config.ClientOptions(logger)
 	if err != nil {
 		return err
@@ -63,7 +68,8 @@ func (serveCommand) Run(s *session) error {
 	if err != nil {
 		return input("%w", err)
 	}
-	return listen(s.ctx, settings.APIListen, handler, func(at net.Addr) { fmt.Fprintf(s.stdout, "api ready: http://%s\n", at) })
+	fmt.Fprintf(s.stdout, "api ready: http://%s\n", listener.Addr())
+	return serve(s.ctx, listener, handler)
 }
 
 func namespaceOf(name string) string {
@@ -73,19 +79,22 @@ func namespaceOf(name string) string {
 	return name
 }
 
-// listen serves until ctx ends.
-func listen(ctx context.Context, address string, handler *api.API, ready func(net.Addr)) error {
+func listen(ctx context.Context, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("the HTTP API cannot listen on %s: %w: stop what does, or set ERRAND_API_LISTEN", address, err)
+		return nil, fmt.Errorf("the HTTP API cannot listen on %s: %w: stop what does, or set ERRAND_API_LISTEN", address, err)
 	}
+	return listener, nil
+}
+
+// serve answers until ctx ends. A request that comes before the server runs waits in the listener's queue.
+func serve(ctx context.Context, listener net.Listener, handler *api.API) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	server.RegisterOnShutdown(handler.EndWatches) // they would hold up its end
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	ready(listener.Addr())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve the HTTP API: %w", err)

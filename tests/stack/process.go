@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func (p *Process) run() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(p.path, p.args...)
+	cmd := exec.CommandContext(context.Background(), p.path, p.args...) // it outlives the call: Kill and Stop end it
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Dir = filepath.Dir(p.log)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

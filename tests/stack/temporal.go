@@ -1,10 +1,12 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"errand/plan"
@@ -44,10 +46,18 @@ func temporalServer(tb testing.TB, dir string) (server *Process, address string)
 // FreePort returns a port of the loopback that nobody listens on.
 func FreePort(tb testing.TB) int {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	l, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	_, text, err := net.SplitHostPort(l.Addr().String())
+	if err := errors.Join(err, l.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return port
 }
