@@ -79,8 +79,29 @@ func dataSource(path string) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 
-// prepare checks the file and migrates it.
+// openTries bounds how often a busy file is tried, 100 ms apart: SQLite does not wait for the switch of a new file to WAL,
+// which several processes that start at once all want to make.
+const openTries = 50
+
+// prepare checks the file and migrates it, once no other process is in its way.
 func (r *Registry) prepare(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := r.check(ctx)
+		if !busy(err) || attempt == openTries {
+			return err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+func busy(err error) bool {
+	var failure *sqlite.Error
+	return errors.As(err, &failure) && failure.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+func (r *Registry) check(ctx context.Context) error {
 	var verdict string
 	if err := r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
 		return classify(err)
