@@ -29,6 +29,8 @@ func TestOnRealProcesses(t *testing.T) {
 		{"Law15CancelFromTemporal", cancelFromTemporal},
 		{"CaseC06CancelBeatenByCompletion", caseC06},
 		{"FailedStep", failedStep},
+		{"Law20AFalseDoneIsContradicted", falseDone},
+		{"Law02And18TwoStepsNeverOverlapAndEveryWaitHasAnEnd", oneAtATime},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +211,42 @@ func failedStep(t *testing.T, s *stack.Stack) {
 			}
 		} else {
 			wantEffects(t, r, "arrived")
+		}
+	}
+}
+
+// Law 20: a robot that claims to have arrived, and has not, is not believed: its own context says otherwise.
+func falseDone(t *testing.T, s *stack.Stack) {
+	r := s.Robot(t)
+	r.Fault(t, robot.Fault{Kind: robot.FaultBoast, Method: "setMoveTo"})
+	o := wantOutcome(t, s.Say(t, r, sentence), plan.Failed, "failed")
+	wantEffects(t, r)
+	if o.Reason == nil || o.Reason.Code != "VERIFY_CONTRADICTED" || o.Verified != 0 || o.Steps[0].Phase != plan.StepFailed {
+		t.Errorf("reason %+v, %d verified, move %s; want contradicted, none, failed", o.Reason, o.Verified, o.Steps[0].Phase)
+	}
+	if got := o.Steps[0].Receipt; got == nil || got.Verdict != plan.Contradicted || got.ObservedPostState["location"] == nil {
+		t.Errorf("the receipt is %+v, want contradicted by the observed location", got)
+	}
+}
+
+// Law 2: while one step is in flight no other is; law 18: what waits says for what, and until when.
+func oneAtATime(t *testing.T, s *stack.Stack) {
+	r, p, hold := moving(t, s, robot.FaultHold)
+	v := p.View(t)
+	if v.Plan.WaitingFor != "step:move" || v.Steps[0].Until == 0 || v.Deadline == 0 {
+		t.Errorf("the plan waits for %q until %d, its deadline is %d", v.Plan.WaitingFor, v.Steps[0].Until, v.Deadline)
+	}
+	for _, st := range v.Steps[1:] {
+		if st.State != plan.StepPending || st.OperationID != "" {
+			t.Errorf("while the move runs, %s is %s (%s)", st.ID, st.State, st.OperationID)
+		}
+	}
+	r.Release(t, hold)
+	wantOutcome(t, p, plan.Completed, "completed")
+	effects := r.Ledger(t)
+	for i := 1; i < len(effects); i++ {
+		if effects[i].At < effects[i-1].At {
+			t.Errorf("Law01: %s before %s", effects[i].Kind, effects[i-1].Kind)
 		}
 	}
 }

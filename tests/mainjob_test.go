@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"errand/deviceio/robot"
@@ -70,6 +71,22 @@ func TestMainJobFromTheSeed(t *testing.T) {
 	}
 	if got := v.Plan.StepResults["move"]; got.EventName != "COMPLETED" || len(got.Result) != 2 {
 		t.Errorf("Law04: move's result in the record is %+v, want the two listed fields", got)
+	}
+
+	// Law 4: what no contract lists is nowhere, not even in the plan's history.
+	var signals strings.Builder
+	for _, event := range historyOf(t, s.Temporal, started.PlanID).Events {
+		for _, payload := range event.GetWorkflowExecutionSignaledEventAttributes().GetInput().GetPayloads() {
+			signals.Write(payload.Data)
+		}
+	}
+	if !strings.Contains(signals.String(), "area_id") {
+		t.Fatalf("the history's signals carry no result at all: %s", signals.String())
+	}
+	for _, unlisted := range []string{"raw_pose", "map_token", "fan_rpm", "air_quality_before"} {
+		if strings.Contains(signals.String(), unlisted) {
+			t.Errorf("Law04: the unlisted field %s is in the plan's history", unlisted)
+		}
 	}
 
 	hop3, err := os.ReadFile("testdata/hop3-plan.json")

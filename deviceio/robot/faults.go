@@ -23,6 +23,7 @@ const (
 	FaultHang       FaultKind = "hang"        // as hold, and deaf to cancel: only the run timeout ends it
 	FaultBlock      FaultKind = "block"       // BLOCKED with ReasonCode (default PATH_BLOCKED) until released, then RUNNING
 	FaultFail       FaultKind = "fail"        // FAILED with ReasonCode (default EXECUTOR_FAULT)
+	FaultBoast      FaultKind = "boast"       // COMPLETED with a result as if it were so, and nothing was done: the ledger has no effect
 	FaultDeaf       FaultKind = "deaf"        // a cancel is answered "cancelling" and the task goes on to its end (case c06)
 	FaultOmitResult FaultKind = "omit_result" // COMPLETED without the fields of its result
 )
@@ -87,7 +88,7 @@ var ErrFault = errors.New("not a fault this robot can have")
 func (f *Fault) check() error {
 	defaults := map[FaultKind]struct{ reason, event, command string }{
 		FaultRefuse: {reason: ReasonMovePolicy}, FaultHold: {}, FaultHang: {}, FaultBlock: {reason: ReasonPathBlocked},
-		FaultFail: {reason: ReasonExecutorFault}, FaultDeaf: {}, FaultOmitResult: {}, FaultDropAnswer: {command: wire.CommandSubmitTask},
+		FaultFail: {reason: ReasonExecutorFault}, FaultBoast: {}, FaultDeaf: {}, FaultOmitResult: {}, FaultDropAnswer: {command: wire.CommandSubmitTask},
 		FaultDelayAnswer: {event: string(Completed)}, FaultDropEvent: {}, FaultDuplicateEvent: {}, FaultReorderEvent: {},
 		FaultHoldEvent: {}, FaultOffline: {}, FaultCrash: {}, FaultSilence: {},
 	}

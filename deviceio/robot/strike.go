@@ -42,12 +42,14 @@ const (
 	progressHeld
 	progressBlocked
 	progressFailed
+	progressBoasted
 )
 
 // onProgress asks what stands in a running task's way. A fault grips a task once and keeps it until it is released.
 func (fs *faults) onProgress(t *Task, progress float64, now int64) (progressVerdict, *Fault) {
 	id := t.Spec.OperationID
-	verdicts := map[FaultKind]progressVerdict{FaultHold: progressHeld, FaultHang: progressHeld, FaultBlock: progressBlocked, FaultFail: progressFailed}
+	verdicts := map[FaultKind]progressVerdict{FaultHold: progressHeld, FaultHang: progressHeld, FaultBlock: progressBlocked, FaultFail: progressFailed,
+		FaultBoast: progressBoasted}
 	for _, f := range fs.list {
 		moment := f.Kind == FaultOffline && f.At != nil || f.Kind == FaultCrash && f.At != nil
 		verdict, stops := verdicts[f.Kind]
@@ -211,6 +213,8 @@ func (r *Robot) obstructed(t *Task, now int64) bool {
 	}
 	r.wake()
 	switch {
+	case verdict == progressBoasted:
+		r.boast(t)
 	case verdict == progressFailed:
 		r.finish(t, Failed, because(f.ReasonCode, map[string]any{"room_id": t.RoomID}))
 	case verdict == progressBlocked && t.State == Running:
