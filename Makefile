@@ -55,7 +55,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record
+.PHONY: test test-programs lint tools replay-record kill
 
 # The nested module is tested without the race detector: with it, the whole Temporal server would be compiled again.
 test: test-programs ## every test, with the race detector, on a real Temporal server and real processes
@@ -69,6 +69,12 @@ test-programs: $(BIN)/temporal-dev
 	@for p in errand:$(errand_PKG) worker:$(worker_PKG) gateway:$(gateway_PKG) robot:$(robot_PKG); do \
 	  echo "compiling $${p%%:*} with the race detector (a minute or two the first time)"; \
 	  go build -race -o $(RACE)/$${p%%:*} $${p#*:} || exit 1; done
+
+# Without the race detector: more trials in the same time. make test runs twenty with it.
+TRIALS ?= 500
+SEED   ?= 1
+kill: build $(BIN)/temporal-dev ## the kill matrix at length: TRIALS=500 SEED=1
+	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestKillMatrix ./tests -args -trials $(TRIALS) -seed $(SEED)
 
 replay-record: test-programs ## record the histories that the replay test holds the workflow against
 	go test -count=1 -run TestHistoriesReplay ./tests -args -record $(CURDIR)/workflows/testdata/histories

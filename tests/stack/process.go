@@ -169,3 +169,13 @@ func (p *Process) raced(tb testing.TB) {
 		tb.Errorf("%s has a data race:\n%s", p.Name, text)
 	}
 }
+
+// Pid is the process id of the current run, 0 before the first.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
