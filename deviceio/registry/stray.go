@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"database/sql"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,40 @@ func (r *Registry) KeepStray(ctx context.Context, e StrayEvent) (StrayEvent, err
 
 const strayQuery = `SELECT device_id, event_id, body_hash, boot_id, seq, epoch, ack, reason, body, received_at FROM stray_events`
 
+// ErrPageToken means that a page token is not one that StrayPage returned.
+var ErrPageToken = errors.New("not a page token of this list")
+
 // StrayEvents lists a device's stray events, the newest first, at most limit of them.
-func (r *Registry) StrayEvents(ctx context.Context, deviceID string, limit int) (found []StrayEvent, err error) {
-	rows, err := r.db.QueryContext(ctx, strayQuery+` WHERE device_id = ? ORDER BY received_at DESC, seq DESC LIMIT ?`, deviceID, limit)
+func (r *Registry) StrayEvents(ctx context.Context, deviceID string, limit int) ([]StrayEvent, error) {
+	return r.strays(ctx, `device_id = ?`, limit, deviceID)
+}
+
+// StrayPage lists a page of a device's stray events, the newest first, and the token of the next page ("" on the last).
+// token is "" for the first page. Events that come in the meantime shift no page: each goes on where the last one ended.
+func (r *Registry) StrayPage(ctx context.Context, deviceID string, size int, token string) (page []StrayEvent, next string, err error) {
+	where, args := `device_id = ?`, []any{deviceID}
+	if token != "" {
+		last, err := parseStrayToken(token)
+		if err != nil {
+			return nil, "", err
+		}
+		where += ` AND (received_at, seq, event_id, body_hash) < (?, ?, ?, ?)`
+		args = append(args, last.ReceivedAt, last.Seq, last.EventID, last.BodyHash)
+	}
+	page, err = r.strays(ctx, where, size+1, args...)
+	if err != nil || len(page) <= size {
+		return page, "", err
+	}
+	page = page[:size]
+	next, err = page[size-1].token()
+	return page, next, err
+}
+
+// strays reads stray events in the one order in which they are listed. The last two columns settle which of two events
+// with the same time and number comes first, so that a page has a sharp end.
+func (r *Registry) strays(ctx context.Context, where string, limit int, args ...any) (found []StrayEvent, err error) {
+	rows, err := r.db.QueryContext(ctx, strayQuery+` WHERE `+where+
+		` ORDER BY received_at DESC, seq DESC, event_id DESC, body_hash DESC LIMIT ?`, append(args, limit)...)
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -65,6 +97,30 @@ func (r *Registry) StrayEvents(ctx context.Context, deviceID string, limit int) 
 		found = append(found, e)
 	}
 	return found, nil
+}
+
+// strayPosition is where an event stands in the list.
+type strayPosition struct {
+	ReceivedAt int64  `json:"at"`
+	Seq        int64  `json:"seq"`
+	EventID    string `json:"id"`
+	BodyHash   string `json:"hash"`
+}
+
+func (e StrayEvent) token() (string, error) {
+	text, err := json.Marshal(strayPosition{ReceivedAt: ms(e.ReceivedAt), Seq: e.Seq, EventID: e.EventID, BodyHash: e.BodyHash})
+	return base64.RawURLEncoding.EncodeToString(text), err
+}
+
+func parseStrayToken(token string) (p strayPosition, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p.BodyHash == "" {
+		return p, ErrPageToken
+	}
+	return p, nil
 }
 
 func scanStray(row interface{ Scan(...any) error }) (StrayEvent, error) {

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,5 +72,46 @@ func TestRememberedRequests(t *testing.T) {
 	forgotten, err := r.Remember(t.Context(), "robot/u-1", "hash-5", "wf-5", c.now().Add(registry.RememberedFor))
 	if err != nil || forgotten.Existing || forgotten.WorkflowID != "wf-5" {
 		t.Errorf("after 30 days = %+v, %v, want a new row", forgotten, err)
+	}
+}
+
+// Pages have sharp ends: nothing twice, nothing left out, also among events of one instant, and while new ones come.
+func TestStrayPagesLoseNothing(t *testing.T) {
+	t.Parallel()
+	r, c := newRegistry(t)
+	keep := func(id, hash string, seq int64) {
+		_, err := r.KeepStray(t.Context(), registry.StrayEvent{DeviceID: "robot", EventID: id, BodyHash: hash, Seq: seq, Ack: "late", Body: json.RawMessage(`{}`)})
+		must(t, err)
+	}
+	keep("b1-1", "aa", 1)
+	c.pass(time.Second)
+	keep("", "aa", 0) // three of one instant, two of them without an id or a number
+	keep("", "bb", 0)
+	keep("b1-2", "aa", 2)
+	var got []string
+	for token, n := "", 0; ; n++ {
+		page, next, err := r.StrayPage(t.Context(), "robot", 2, token)
+		must(t, err)
+		for _, e := range page {
+			got = append(got, e.EventID+"/"+e.BodyHash)
+		}
+		if n == 0 {
+			c.pass(time.Second)
+			keep("b1-9", "aa", 9) // newer than the page that was read: on none of the next
+		}
+		if token = next; token == "" || n > 5 {
+			break
+		}
+	}
+	if want := []string{"b1-2/aa", "/bb", "/aa", "b1-1/aa"}; !slices.Equal(got, want) {
+		t.Errorf("the pages list %q, want %q", got, want)
+	}
+	for _, token := range []string{"!", "e30", "bm90IEpTT04"} {
+		if _, _, err := r.StrayPage(t.Context(), "robot", 2, token); !errors.Is(err, registry.ErrPageToken) {
+			t.Errorf("StrayPage with token %q = %v", token, err)
+		}
+	}
+	if page, next, err := r.StrayPage(t.Context(), "nobody", 2, ""); err != nil || len(page) != 0 || next != "" {
+		t.Errorf("StrayPage of no device = %v, %q, %v", page, next, err)
 	}
 }

@@ -34,11 +34,15 @@ func (a *API) devices(ctx context.Context, _ *struct{}) (*devicesOut, error) {
 	return &devicesOut{DeviceList{Devices: append([]registry.Device{}, all...)}}, err
 }
 
-// device shows a device that is not approved too: it is the one a person wants to look at.
 func (a *API) device(ctx context.Context, in *deviceIn) (*deviceOut, error) {
-	if d, err := a.Registry.Device(ctx, in.ID); err == nil {
-		return &deviceOut{d}, nil
-	}
-	d, err := a.resolve(ctx, in.ID)
+	d, err := a.anyDevice(ctx, in.ID)
 	return &deviceOut{d}, err
+}
+
+// anyDevice finds a device to look at. By its id, one that is not approved too: it is the one a person wants to look at.
+func (a *API) anyDevice(ctx context.Context, name string) (registry.Device, error) {
+	if d, err := a.Registry.Device(ctx, name); err == nil {
+		return d, nil
+	}
+	return a.resolve(ctx, name)
 }

@@ -30,8 +30,9 @@ type commandLine struct {
 	Serve serveCommand `cmd:"" help:"Serve the HTTP API."`
 
 	Device struct {
-		List deviceList `cmd:"" help:"List the devices."`
-		Show deviceShow `cmd:"" help:"Show one device, its rooms included."`
+		List   deviceList   `cmd:"" help:"List the devices."`
+		Show   deviceShow   `cmd:"" help:"Show one device, its rooms included."`
+		Strays deviceStrays `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
 	} `cmd:"" help:"Look at devices."`
 	Catalog struct {
 		Lint catalogLint `cmd:"" help:"Check a catalog file."`
