@@ -23,8 +23,9 @@ type announcement struct {
 	Method    string
 	RoomID    string
 	Event     wire.TaskEvent
-	// heldBy is the fault that keeps it back.
+	// heldBy is the fault that keeps it back: until the fault is released or, if due is set, until then.
 	heldBy *Fault
+	due    int64
 }
 
 // announce adds an event to the next commit. The key is the operation id and the event's name; what may happen
@@ -154,7 +155,7 @@ func (r *Robot) jam(what string, err error) {
 // event builds an event of a task, with its whole trace.
 func (r *Robot) event(t *Task, name string) wire.TaskEvent {
 	return wire.TaskEvent{EventName: name, TaskID: t.ID, TaskMethod: t.Spec.TaskMethod, Trace: t.Spec.Trace,
-		Progress: t.progress(), Stage: t.stage(), Timestamp: r.now(), ExecutorRevision: ExecutorRevision}
+		Progress: t.progress(), Stage: t.stage(), Timestamp: r.deviceTime(), ExecutorRevision: ExecutorRevision}
 }
 
 // terminal returns a task's stored terminal event as answers carry it: under the identity it was told with. One that

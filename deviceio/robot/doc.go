@@ -15,12 +15,13 @@
 //	cancel.go      every case of cancelTask
 //	status.go      getTaskStatus; planningcontext.go getDevicePlanningContext; speech.go say and ask
 //	announce.go    events: stored with their change, told through the outbox, once
-//	faults.go      what can go wrong, scripted by tests through control.go
+//	faults.go      what can go wrong, scripted (script.go) by tests through control.go; strike.go carries it out in tasks and
+//	               events, spoil.go in answers, echo.go in frames, forget.go in the memory
 //	run.go         all of it as a process
 //
 // submitWorkflow comes later: until then it is refused with UNSUPPORTED_METHOD, in the contract's own words.
 //
 // Two clocks run. The world's own time passes Options.Speed times as fast as the wall clock, in whole quanta, so that a
 // drive across the flat takes a second in a demonstration. Everything promised to the outside (ttlMs, timeoutMs,
-// freshness, timestamps) is the wall clock's.
+// freshness, timestamps) is the wall clock's, save that the fault clock sets timestamps and freshness wrong.
 package robot

@@ -11,7 +11,7 @@ import (
 // stored by the commit of this tick.
 func (r *Robot) complete(t *Task, now int64) {
 	m, _ := findMethod(t.Spec.TaskMethod)
-	kind := m.settle(r.home, &r.world, t, now)
+	kind := m.settle(r.home, &r.world, t, r.deviceTime())
 	if kind != "" {
 		e := Effect{OperationID: t.Spec.OperationID, TaskMethod: t.Spec.TaskMethod, Kind: kind,
 			RoomID: r.home.RoomAt(r.world.X, r.world.Y).ID, At: now, BootID: r.outbox.BootID(), WorldRevision: r.world.Revision + 1}
@@ -80,7 +80,7 @@ func (r *Robot) end(t *Task, as State, why *wire.Reason, kind string, result map
 	r.world.Revision++
 	r.save(t)
 	r.announce(t, e, "")
-	r.faults.forget(t)
+	r.faults.letGo(t)
 }
 
 // reportEffect says in plain words what came about.

@@ -18,6 +18,9 @@ func (r *Robot) Tick(ctx context.Context) error {
 	now := at.UnixMilli()
 	r.credit += time.Duration(float64(r.lapse(at)) * r.speed)
 	r.faults.release(now)
+	if r.faults.late > 0 {
+		r.wake() // for some answer it may be time
+	}
 	r.expire(now)
 	r.startNext(now)
 	for r.credit >= quantum {
@@ -25,7 +28,7 @@ func (r *Robot) Tick(ctx context.Context) error {
 		r.elapse(now)
 	}
 	r.check(now)
-	r.sense(now)
+	r.sense(r.deviceTime())
 	r.saveProgress(at)
 	if err := r.tidy(ctx, at); err != nil {
 		return err
@@ -125,7 +128,7 @@ func (r *Robot) begin(t *Task, p *phase, now int64) {
 func (r *Robot) depart(t *Task, p *phase, now int64) {
 	from, to := r.home.RoomAt(r.world.X, r.world.Y), p.RoomID
 	r.world.Target = to
-	r.world.Sources[sourceMovement] = now
+	r.world.Sources[sourceMovement] = r.deviceTime()
 	id := t.Spec.OperationID
 	r.note(func(ctx context.Context, tx *sql.Tx) error { return startMotion(ctx, tx, id, now) })
 	target, _ := r.home.Room(to)
@@ -196,7 +199,7 @@ func (r *Robot) endPhase(t *Task, p *phase, now int64) {
 
 // reach closes a motion that got where it was going.
 func (r *Robot) reach(t *Task, p *phase, now int64) {
-	r.world.Sources[sourceLocation], r.world.Sources[sourceMovement] = now, now
+	r.movedNow()
 	if p.Total == 0 {
 		return
 	}
@@ -210,9 +213,15 @@ func (r *Robot) halt(t *Task, now int64) {
 	if !t.driving() {
 		return
 	}
-	r.world.Sources[sourceLocation], r.world.Sources[sourceMovement] = now, now
+	r.movedNow()
 	r.closeMotion(t, now, false)
 	r.report("stops on the way to %s (%s)", r.nameOf(t.Run.Phases[t.Run.At].RoomID), t.Spec.OperationID)
+}
+
+// movedNow notes that the robot is somewhere else than it was.
+func (r *Robot) movedNow() {
+	at := r.deviceTime()
+	r.world.Sources[sourceLocation], r.world.Sources[sourceMovement] = at, at
 }
 
 func (r *Robot) closeMotion(t *Task, now int64, completed bool) {

@@ -1,7 +1,8 @@
 package robot
 
 import (
-	"context"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,13 +29,20 @@ const (
 	FaultOmitResult FaultKind = "omit_result" // COMPLETED without the fields of its result
 )
 
-// Faults of the answer to a request.
+// Faults of the answer to a request. Whatever is answered, the work asked for is done.
 const (
-	FaultDropAnswer  FaultKind = "drop_answer"  // the work is done, the answer to Command (default submitTask) never sent (case c01)
-	FaultDelayAnswer FaultKind = "delay_answer" // the submit's answer waits until Event (default COMPLETED) is in the outbox (case c03)
+	FaultDropAnswer   FaultKind = "drop_answer"     // the answer to Command (default submitTask) is never sent (case c01)
+	FaultDelayAnswer  FaultKind = "delay_answer"    // the submit's answer waits until Event (default COMPLETED) is in the outbox (case c03)
+	FaultDoubleAnswer FaultKind = "double_answer"   // the answer to Command (default submitTask) is sent twice, as two equal frames
+	FaultNonsense     FaultKind = "nonsense_answer" // the answer to Command (default submitTask) is Answer, any JSON at all (default a text)
+	FaultMixUp        FaultKind = "mixed_up_answer" // the answer to Command (default getTaskStatus) is about the last other task that is over, id and terminal; it strikes only if there is one
+	FaultLieStatus    FaultKind = "lie_status"      // getTaskStatus says Status (default RUNNING; any word) of a task it knows, and gives no stored terminal
 )
 
-// Faults of an event. The outbox is ordered and numbers what it takes, so these act before it: a copy is a second event
+// FaultSlow makes the answers to Command (default all) and the events (Event, default all) come DelayMs late (default 1000).
+const FaultSlow FaultKind = "slow"
+
+// Faults of an event. To be silent, drop every event: no Event, Times -1. The outbox is ordered and numbers what it takes, so these act before it: a copy is a second event
 // with an id and number of its own, an overtaken event gets the higher number. Copies of one event id come from
 // the connection: cut it (FaultOffline) before an acknowledgement, and the outbox sends the same event again.
 const (
@@ -47,7 +55,16 @@ const (
 // Faults of the whole robot: now, or at a moment, when progress reaches At, or just before Event goes to the outbox.
 const (
 	FaultOffline FaultKind = "offline" // the socket is closed; the robot works on until released
+	FaultClock   FaultKind = "clock"   // what it tells of time (timestamps, freshness) is off by OffsetMs until released; with a moment the clock steps then
 	FaultCrash   FaultKind = "crash"   // the process dies at once, as if the power was cut; needs a moment
+
+	// FaultDropTask is a crash after which the running task is gone: the robot is idle, tells nothing of it and knows it no
+	// more, although the memory (store_id) is the same. It needs At: forgetting what is done already would break the
+	// promise that store_id makes, and no cloud could tell.
+	FaultDropTask FaultKind = "drop_task"
+	// FaultLoseStore is a crash after which the robot has a new store_id and no memory of any task, refusal or generation.
+	// The world and its ledger stay, since they are physical. It needs a moment.
+	FaultLoseStore FaultKind = "lose_store"
 
 	// FaultSilence stops the sensor Source (battery or air_quality) until released (case c09).
 	FaultSilence FaultKind = "silence"
@@ -64,10 +81,16 @@ type Fault struct {
 	At *float64 `json:"at,omitempty"`
 	// Event is the name of the event that it strikes.
 	Event string `json:"event,omitempty"`
-	// Command is the request whose answer is dropped.
+	// Command is the request whose answer it strikes.
 	Command    string `json:"command,omitempty"`
 	Source     string `json:"source,omitempty"`
 	ReasonCode string `json:"reason_code,omitempty"`
+	// Answer is what nonsense_answer says, Status what lie_status says.
+	Answer json.RawMessage `json:"answer,omitempty"`
+	Status string          `json:"status,omitempty"`
+	// DelayMs is how late slow is, on the clock. OffsetMs is how far the clock is off: above 0 it is fast. It never tells a time before 1970.
+	DelayMs  int64 `json:"delay_ms,omitempty"`
+	OffsetMs int64 `json:"offset_ms,omitempty"`
 	// Times is how many tasks, answers or events it strikes: default 1, -1 without end.
 	Times int `json:"times,omitempty"`
 	// DurationMs releases it by itself that long after it first struck (wall clock); 0 means only by hand.
@@ -84,39 +107,59 @@ type Fault struct {
 // ErrFault is wrapped by every complaint about a fault.
 var ErrFault = errors.New("not a fault this robot can have")
 
+// faultDefaults holds every kind, with what it means where its fields are empty.
+var faultDefaults = map[FaultKind]Fault{
+	FaultRefuse: {ReasonCode: ReasonMovePolicy},
+	FaultHold:   {}, FaultHang: {}, FaultBlock: {ReasonCode: ReasonPathBlocked}, FaultFail: {ReasonCode: ReasonExecutorFault},
+	FaultBoast: {}, FaultDeaf: {}, FaultOmitResult: {},
+	FaultDropAnswer: {Command: wire.CommandSubmitTask}, FaultDelayAnswer: {Command: wire.CommandSubmitTask, Event: string(Completed)},
+	FaultDoubleAnswer: {Command: wire.CommandSubmitTask},
+	FaultNonsense:     {Command: wire.CommandSubmitTask, Answer: json.RawMessage(`"yes"`)},
+	FaultMixUp:        {Command: wire.CommandTaskStatus},
+	FaultLieStatus:    {Command: wire.CommandTaskStatus, Status: string(Running)},
+	FaultSlow:         {DelayMs: 1000},
+	FaultDropEvent:    {}, FaultDuplicateEvent: {}, FaultReorderEvent: {}, FaultHoldEvent: {},
+	FaultOffline: {}, FaultClock: {}, FaultCrash: {}, FaultDropTask: {}, FaultLoseStore: {}, FaultSilence: {},
+}
+
 // check says what is wrong with a fault, and fills its defaults.
 func (f *Fault) check() error {
-	defaults := map[FaultKind]struct{ reason, event, command string }{
-		FaultRefuse: {reason: ReasonMovePolicy}, FaultHold: {}, FaultHang: {}, FaultBlock: {reason: ReasonPathBlocked},
-		FaultFail: {reason: ReasonExecutorFault}, FaultBoast: {}, FaultDeaf: {}, FaultOmitResult: {}, FaultDropAnswer: {command: wire.CommandSubmitTask},
-		FaultDelayAnswer: {event: string(Completed)}, FaultDropEvent: {}, FaultDuplicateEvent: {}, FaultReorderEvent: {},
-		FaultHoldEvent: {}, FaultOffline: {}, FaultCrash: {}, FaultSilence: {},
-	}
-	d, known := defaults[f.Kind]
+	d, known := faultDefaults[f.Kind]
 	switch {
 	case !known:
 		return fmt.Errorf("%w: kind: %q is none of those in the documentation", ErrFault, f.Kind)
 	case f.At != nil && (*f.At < 0 || *f.At > 1):
 		return fmt.Errorf("%w: at: %v is not between 0 and 1", ErrFault, *f.At)
-	case f.Kind == FaultCrash && f.At == nil && f.Event == "":
-		return fmt.Errorf("%w: crash needs a moment: give at or event", ErrFault)
+	case (f.Kind == FaultCrash || f.Kind == FaultLoseStore) && !f.hasMoment():
+		return fmt.Errorf("%w: %s needs a moment: give at or event", ErrFault, f.Kind)
+	case f.Kind == FaultDropTask && (f.At == nil || f.Event != ""):
+		return fmt.Errorf("%w: drop_task needs at, and takes no event", ErrFault)
+	case f.Kind == FaultClock && f.OffsetMs == 0:
+		return fmt.Errorf("%w: offset_ms: a clock that is off by nothing is right", ErrFault)
+	case f.DelayMs < 0:
+		return fmt.Errorf("%w: delay_ms: %d is less than nothing", ErrFault, f.DelayMs)
 	case f.Kind == FaultSilence && f.Source != sourceBattery && f.Source != sourceAir:
 		return fmt.Errorf("%w: source: want battery or air_quality", ErrFault)
 	}
-	fill := func(v *string, fallback string) {
-		if *v == "" {
-			*v = fallback
-		}
-	}
-	fill(&f.ReasonCode, d.reason)
-	fill(&f.Event, d.event)
-	fill(&f.Command, d.command)
-	if f.Times == 0 {
-		f.Times = 1
+	f.ReasonCode, f.Event, f.Command, f.Status = cmp.Or(f.ReasonCode, d.ReasonCode), cmp.Or(f.Event, d.Event), cmp.Or(f.Command, d.Command), cmp.Or(f.Status, d.Status)
+	f.Times, f.DelayMs = cmp.Or(f.Times, 1), cmp.Or(f.DelayMs, d.DelayMs)
+	if len(f.Answer) == 0 {
+		f.Answer = d.Answer
 	}
 	f.Hits, f.StruckAt, f.Released, f.grip = 0, 0, false, nil
 	return nil
 }
+
+// hasMoment reports whether it waits for a moment: a task's progress, or an event.
+func (f *Fault) hasMoment() bool { return f.At != nil || f.Event != "" }
+
+// wholeRobot reports whether it is a fault of the whole robot, that a moment can set off.
+func (f *Fault) wholeRobot() bool {
+	return slices.Contains([]FaultKind{FaultOffline, FaultClock, FaultCrash, FaultDropTask, FaultLoseStore}, f.Kind)
+}
+
+// answers reports whether it is about the answer to a command.
+func (f *Fault) answers(command string) bool { return f.Command == "" || f.Command == command }
 
 // matches asks the filters only.
 func (f *Fault) matches(operation, method, room string) bool {
@@ -136,75 +179,4 @@ func (f *Fault) strike(now int64) {
 
 func (f *Fault) holds(operation string) bool {
 	return !f.Released && slices.Contains(f.grip, operation)
-}
-
-// AddFault scripts a fault and returns its id.
-func (r *Robot) AddFault(f Fault) (id string, err error) {
-	if err := f.check(); err != nil {
-		return "", err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.faults.added++
-	f.ID = fmt.Sprintf("f%d", r.faults.added)
-	r.faults.list = append(r.faults.list, &f)
-	if f.Kind == FaultOffline && f.At == nil && f.Event == "" || f.Kind == FaultSilence {
-		f.strike(r.now())
-	}
-	r.faults.cutIfOffline()
-	r.wake()
-	return f.ID, nil
-}
-
-// ReleaseFault ends a fault: what it held goes on at the next tick.
-func (r *Robot) ReleaseFault(id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.faults.list {
-		if f.ID == id {
-			f.Released = true
-			r.wake()
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: there is none with the id %q", ErrFault, id)
-}
-
-// ClearFaults ends and forgets every fault.
-func (r *Robot) ClearFaults() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.faults.list {
-		f.Released = true
-	}
-	r.faults.list = nil
-	r.wake()
-}
-
-// Faults lists the faults as they stand.
-func (r *Robot) Faults() []Fault {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := make([]Fault, len(r.faults.list))
-	for i, f := range r.faults.list {
-		list[i] = *f
-	}
-	return list
-}
-
-// AwaitFault waits until a fault has struck that often, and returns it.
-func (r *Robot) AwaitFault(ctx context.Context, id string, hits int) (Fault, error) {
-	var found Fault
-	err := r.await(ctx, func() bool {
-		for _, f := range r.faults.list {
-			if f.ID == id {
-				found = *f
-			}
-		}
-		return found.ID == "" || found.Hits >= hits
-	})
-	if err == nil && found.ID == "" {
-		err = fmt.Errorf("%w: there is none with the id %q", ErrFault, id)
-	}
-	return found, err
 }

@@ -290,7 +290,8 @@ func TestCaseC01C03AnswerFaults(t *testing.T) {
 func TestFaultsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, f := range []Fault{{}, {Kind: "gremlin"}, {Kind: FaultHold, At: at(2)}, {Kind: FaultCrash}, {Kind: FaultSilence, Source: "location"}} {
+	for _, f := range []Fault{{}, {Kind: "gremlin"}, {Kind: FaultHold, At: at(2)}, {Kind: FaultCrash}, {Kind: FaultLoseStore},
+		{Kind: FaultDropTask}, {Kind: FaultDropTask, At: at(0.5), Event: "COMPLETED"}, {Kind: FaultClock}, {Kind: FaultSlow, DelayMs: -1}, {Kind: FaultSilence, Source: "location"}} {
 		if _, err := b.AddFault(f); !errors.Is(err, ErrFault) {
 			t.Errorf("%+v: %v", f, err)
 		}

@@ -24,10 +24,7 @@ func (r *Robot) Invoke(ctx context.Context, command string, params json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	if err := r.delayAnswer(ctx, command, about); err != nil {
-		return nil, err
-	}
-	return answer, nil
+	return r.spoil(ctx, command, about, answer)
 }
 
 // serve carries out a request; about is the operation it is about, if any.
@@ -97,42 +94,6 @@ func (r *Robot) unreadable(err error) wire.SubmitAnswer {
 		}
 	}
 	return wire.SubmitAnswer{StoreID: r.store.id, Reason: *because(code, map[string]any{"parameter": path, "why": err.Error()})}
-}
-
-// delayAnswer lets the faults have the answer. One that is dropped is never sent: the request ends when the other side
-// gives up.
-func (r *Robot) delayAnswer(ctx context.Context, command, operation string) error {
-	r.mu.Lock()
-	t, err := r.find(ctx, operation, "")
-	if err != nil {
-		r.mu.Unlock()
-		return err
-	}
-	if operation == "" || t == nil {
-		t = &Task{} // about no task: only a fault without filters strikes
-	}
-	drop, until := r.faults.onAnswer(command, operation, t, r.now())
-	connection := r.connection
-	r.wake()
-	r.mu.Unlock()
-	switch {
-	case drop:
-		<-ctx.Done()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) && connection != nil {
-			<-connection.Done() // "too late" would be an answer too
-		}
-		return ctx.Err()
-	case until != nil:
-		return r.await(ctx, func() bool { return until.Released || r.wasTold(ctx, operation, until.Event) })
-	}
-	return nil
-}
-
-// wasTold reports whether the outbox has an event of an operation.
-func (r *Robot) wasTold(ctx context.Context, operation, event string) bool {
-	var n int
-	err := r.store.db.QueryRowContext(ctx, `SELECT count(*) FROM events WHERE operation_id = ? AND event_name = ? AND event_id IS NOT NULL`, operation, event).Scan(&n)
-	return err == nil && n > 0
 }
 
 // killSelf ends the process as a power cut does: no deferred call runs, nothing is flushed.

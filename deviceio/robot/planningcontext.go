@@ -90,7 +90,7 @@ const expiresAfter = 5
 func (r *Robot) Context() PlanningContext {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now, w := r.now(), &r.world
+	now, w := r.deviceTime(), &r.world
 	c := PlanningContext{SchemaVersion: "device_context.v1", SnapshotTS: now, UpdatedAtMs: now, BootID: r.outbox.BootID(),
 		Freshness: map[string]Freshness{}}
 	c.Battery.Available, c.Battery.Level, c.Battery.Charging = true, tenth(w.Sensed.Battery), w.Docked

@@ -130,7 +130,8 @@ func Open(ctx context.Context, opts Options) (*Robot, error) {
 	}
 	now := opts.Clock()
 	r := &Robot{home: opts.Home, speed: opts.Speed, saves: opts.SaveEvery, clock: opts.Clock, say: opts.Report, store: st,
-		last: now, savedAt: now, answers: true, changed: make(chan struct{}), faults: faults{crash: opts.Crash}}
+		last: now, savedAt: now, answers: true, changed: make(chan struct{}), faults: faults{crash: opts.Crash, echo: new(echo)}}
+	r.faults.forget = r.forgetAtRestart
 	if err := r.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", opts.StateDir, err), st.close())
 	}
@@ -197,8 +198,11 @@ func (r *Robot) Close() error {
 // StoreID names the robot's memory; a new one means that the old memory was lost.
 func (r *Robot) StoreID() string { return r.store.id }
 
-// now is the device's clock in Unix milliseconds.
+// now is the time in Unix milliseconds. What physically happens and what was promised for a while (ttlMs, timeoutMs) go by it.
 func (r *Robot) now() int64 { return r.clock().UnixMilli() }
+
+// deviceTime is the time that the device tells, which a fault may have set wrong: of events, observations, the context.
+func (r *Robot) deviceTime() int64 { return max(0, r.now()+r.faults.offset()) }
 
 // revision is the world's state as a name, for receipts and for expected_revision.
 func (r *Robot) revision() string { return "w" + strconv.FormatInt(r.world.Revision, 10) }

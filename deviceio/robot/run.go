@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -82,8 +83,9 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 		URL: cfg.URL, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
 		Client:   wire.Client{ID: "errand-robot", DisplayName: name, Version: ExecutorRevision, DeviceFamily: "robot"},
 		Commands: Commands(), Caps: []string{"taskmanager", "assistant"},
-		Profile: wire.Profile{Status: true, Dedupe: true, Outbox: true},
-		StoreID: r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
+		Profile:    wire.Profile{Status: true, Dedupe: true, Outbox: true},
+		HTTPClient: &http.Client{Transport: r.faults.echo},
+		StoreID:    r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
 		OnState: func(s device.State) {
 			if !s.Connected {
 				r.say(fmt.Sprintf("is not connected to %s: %v", cfg.URL, s.Err))

@@ -11,6 +11,12 @@ type faults struct {
 	list  []*Fault
 	added int
 	crash func()
+	// forget prepares a crash after which something is forgotten; operation is the task at hand.
+	forget func(kind FaultKind, operation string)
+	// late counts the answers that wait for their time.
+	late int
+	// echo sends an answer's frame twice.
+	echo *echo
 	// cut closes the connection; nil while there is none.
 	cut func()
 }
@@ -51,7 +57,7 @@ func (fs *faults) onProgress(t *Task, progress float64, now int64) (progressVerd
 	verdicts := map[FaultKind]progressVerdict{FaultHold: progressHeld, FaultHang: progressHeld, FaultBlock: progressBlocked, FaultFail: progressFailed,
 		FaultBoast: progressBoasted}
 	for _, f := range fs.list {
-		moment := f.Kind == FaultOffline && f.At != nil || f.Kind == FaultCrash && f.At != nil
+		moment := f.wholeRobot() && f.At != nil
 		verdict, stops := verdicts[f.Kind]
 		if !stops && !moment {
 			continue
@@ -68,17 +74,33 @@ func (fs *faults) onProgress(t *Task, progress float64, now int64) (progressVerd
 		if stops {
 			return verdict, f
 		}
-		fs.happen(f)
+		fs.happen(f, id)
 	}
 	return progressFree, nil
 }
 
-// happen carries out a fault of the whole robot.
-func (fs *faults) happen(f *Fault) {
-	if f.Kind == FaultCrash {
+// happen carries out a fault of the whole robot, set off by an operation.
+func (fs *faults) happen(f *Fault, operation string) {
+	switch f.Kind {
+	case FaultDropTask, FaultLoseStore:
+		fs.forget(f.Kind, operation)
 		fs.crash()
+	case FaultCrash:
+		fs.crash()
+	default: // what it does it does by having struck
 	}
 	fs.cutIfOffline()
+}
+
+// offset is how far the clock is off, in milliseconds.
+func (fs *faults) offset() int64 {
+	var off int64
+	for _, f := range fs.list {
+		if f.Kind == FaultClock && f.Hits > 0 && !f.Released {
+			off += f.OffsetMs
+		}
+	}
+	return off
 }
 
 // offline reports whether a fault keeps the socket closed now.
@@ -139,7 +161,7 @@ const (
 // onEvent asks what becomes of an event that is about to go to the outbox.
 func (fs *faults) onEvent(a *announcement, now int64) eventVerdict {
 	if a.heldBy != nil {
-		if !a.heldBy.Released {
+		if !a.heldBy.Released && (a.due == 0 || now < a.due) {
 			return eventHeld
 		}
 		a.heldBy = nil
@@ -160,12 +182,15 @@ func (fs *faults) onEvent(a *announcement, now int64) eventVerdict {
 			f.strike(now)
 			a.heldBy = f
 			return eventHeld
-		case FaultCrash, FaultOffline:
-			if f.Event != "" {
+		case FaultSlow:
+			f.strike(now)
+			a.heldBy, a.due = f, now+f.DelayMs
+			return eventHeld
+		default:
+			if f.wholeRobot() && f.Event != "" {
 				f.strike(now)
-				fs.happen(f)
+				fs.happen(f, a.Operation)
 			}
-		default: // not about events
 		}
 	}
 	return eventPlain
@@ -183,20 +208,8 @@ func (fs *faults) overtaken(pending []announcement) bool {
 	return found
 }
 
-// onAnswer asks what becomes of the answer to a command: sent, dropped, or kept until an event is told.
-func (fs *faults) onAnswer(command, operation string, t *Task, now int64) (drop bool, until *Fault) {
-	ofCommand := func(f *Fault) bool { return f.Command == command }
-	if fs.strikes(now, FaultDropAnswer, operation, t.Spec.TaskMethod, t.RoomID, ofCommand) != nil {
-		return true, nil
-	}
-	if command != wire.CommandSubmitTask || t.ID == "" { // a refusal waits for no event
-		return false, nil
-	}
-	return false, fs.strikes(now, FaultDelayAnswer, operation, t.Spec.TaskMethod, t.RoomID, nil)
-}
-
-// forget lets go of a task that is over.
-func (fs *faults) forget(t *Task) {
+// letGo lets go of a task that is over.
+func (fs *faults) letGo(t *Task) {
 	for _, f := range fs.list {
 		f.grip = slices.DeleteFunc(f.grip, func(id string) bool { return id == t.Spec.OperationID })
 	}

@@ -5,13 +5,17 @@ import (
 	"time"
 )
 
-// sense lets the periodic sensors measure, unless a fault silenced them.
+// sense lets the periodic sensors measure, unless a fault silenced them. now is the device's clock, as observed_at is;
+// one that stepped back does not keep them from measuring.
 func (r *Robot) sense(now int64) {
-	every := senseEvery.Milliseconds()
-	if now-r.world.Sources[sourceBattery] >= every && !r.faults.silent(sourceBattery) {
+	due := func(source string) bool {
+		since := now - r.world.Sources[source]
+		return (since < 0 || since >= senseEvery.Milliseconds()) && !r.faults.silent(source)
+	}
+	if due(sourceBattery) {
 		r.world.senseBattery(now)
 	}
-	if now-r.world.Sources[sourceAir] >= every && !r.faults.silent(sourceAir) {
+	if due(sourceAir) {
 		r.world.senseAir(now)
 	}
 }

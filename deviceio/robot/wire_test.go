@@ -34,13 +34,14 @@ type scriptedGateway struct {
 	ended   int // connections that ended
 	invokes int
 	waiting map[string]chan wire.InvokeResult
-	events  []wire.TaskEvent // every delivery, copies included
+	results map[string][]string // every result that came, by its invoke
+	events  []wire.TaskEvent    // every delivery, copies included
 	answers []wire.AnswerEvent
 	changed chan struct{}
 }
 
 func newScriptedGateway(t *testing.T) *scriptedGateway {
-	g := &scriptedGateway{t: t, waiting: map[string]chan wire.InvokeResult{}, changed: make(chan struct{})}
+	g := &scriptedGateway{t: t, waiting: map[string]chan wire.InvokeResult{}, results: map[string][]string{}, changed: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(g.accept))
 	t.Cleanup(server.Close)
 	g.url = "ws" + strings.TrimPrefix(server.URL, "http")
@@ -108,6 +109,8 @@ func (g *scriptedGateway) serve(conn *websocket.Conn, challenge wire.Challenge, 
 			g.t.Errorf("invoke result: %v", err)
 		}
 		g.mu.Lock()
+		g.results[r.ID] = append(g.results[r.ID], string(r.Body()))
+		g.wake()
 		if waiting, ok := g.waiting[r.ID]; ok {
 			waiting <- r
 			delete(g.waiting, r.ID)
@@ -383,6 +386,36 @@ func TestCaseC01OnTheWire(t *testing.T) {
 	}
 	if l, err := control.Ledger(ctx, 1, patience); err != nil || len(l.Effects) != 1 {
 		t.Fatalf("%+v, %v", l, err)
+	}
+}
+
+// An answer sent twice is two equal frames, whatever its length, and nothing else is doubled.
+func TestDoubleAnswerOnTheWire(t *testing.T) {
+	t.Parallel()
+	g := newScriptedGateway(t)
+	control, _ := g.running(t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for i, length := range []int{1, 300, 5_000, 50_000} {
+		text, err := json.Marshal(strings.Repeat("가", length/3+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []robot.Fault{{Kind: robot.FaultDoubleAnswer, Command: wire.CommandContext},
+			{Kind: robot.FaultNonsense, Command: wire.CommandContext, Answer: text}} {
+			if _, err := control.AddFault(ctx, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, once := fmt.Sprintf("i%d", 2*i+1), fmt.Sprintf("i%d", 2*i+2)
+		g.ask(wire.CommandContext, struct{}{})
+		g.until("the second answer", func() bool { return len(g.results[first]) == 2 })
+		g.ask(wire.CommandContext, struct{}{})
+		g.mu.Lock()
+		if got := g.results[first]; got[0] != string(text) || got[1] != string(text) || len(g.results[once]) != 1 {
+			t.Errorf("%d bytes: answered %.60q, then %d times", len(text), got, len(g.results[once]))
+		}
+		g.mu.Unlock()
 	}
 }
 
