@@ -38,6 +38,7 @@ type commandLine struct {
 		Lint catalogLint `cmd:"" help:"Check a catalog file."`
 		Show catalogShow `cmd:"" help:"Show what devices can do."`
 	} `cmd:"" help:"Check and show catalogs."`
+	Ready  readyCommand  `cmd:"" help:"Ask whether the API, or a gateway, is ready; exit 0 if so."`
 	Config configCommand `cmd:"" help:"List every setting of every process, with its value and meaning."`
 }
 
