@@ -23,11 +23,14 @@ func (s *session) queueEvent(f wire.Frame) {
 		s.again(f.ID, "the gateway is shutting down")
 		return
 	}
-	s.count(+1)
+	if !s.hold(f) {
+		s.again(f.ID, "too many bytes of events are waiting")
+		return
+	}
 	select {
 	case s.events <- f:
 	default:
-		s.count(-1)
+		s.done(f)
 		s.again(f.ID, "too many events are waiting")
 	}
 }
@@ -38,11 +41,21 @@ func (s *session) handleEvents() {
 		select {
 		case f := <-s.events:
 			s.handleEvent(f)
-			s.count(-1)
+			s.done(f)
 		case <-s.ctx.Done():
 			return
 		}
 	}
+}
+
+// requestID names a signal for the server, which drops one that it has seen. The same event sent again has the same id;
+// another event under a reused event id has not, or it would be acknowledged and lost (law 19).
+func (s *session) requestID(e stray) (string, error) {
+	body, err := json.Marshal(e.body)
+	if err != nil {
+		return "", fmt.Errorf("write the event: %w", err)
+	}
+	return s.deviceID + "/" + e.id.EventID + "/" + hash(body)[:16], nil
 }
 
 func (s *session) handleEvent(f wire.Frame) {
@@ -51,14 +64,19 @@ func (s *session) handleEvent(f wire.Frame) {
 		return // the socket is gone: the device sends it again over the next one
 	}
 	defer leave()
+	ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.SignalTimeout)
+	defer cancel()
+	ack, known := wire.EventAck{}, true
 	node, err := wire.ParseNodeEvent(f.Params)
-	if err != nil {
+	switch {
+	case err == nil:
+		ack, known, err = s.acknowledge(ctx, node)
+	case ours(f.Params): // sent again it would be no better, and nothing behind it in the outbox would ever be heard
+		ack, err = s.refuse(ctx, identityWithin(f.Params), f.Params, "node.event: "+err.Error())
+	default:
 		s.answer(wire.NewError(f.ID, wire.FrameError{Code: wire.CodeInvalidRequest, Message: "node.event: " + err.Error()}))
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.SignalTimeout)
-	defer cancel()
-	ack, known, err := s.acknowledge(ctx, node)
 	switch {
 	case !known: // such as node.host.stats of a plain node
 		s.reply(f.ID, map[string]any{"ok": true, "event": node.Event, "handled": false})
@@ -75,6 +93,28 @@ func (s *session) handleEvent(f wire.Frame) {
 func (s *session) again(requestID, message string) {
 	s.g.counters.unrecorded.Inc()
 	s.answer(wire.NewError(requestID, wire.FrameError{Code: wire.CodeUnavailable, Message: message, Retryable: true, RetryAfterMs: 1000}))
+}
+
+// ours tells whether an event that cannot be read is at least named as one of those that an outbox keeps.
+func ours(params json.RawMessage) bool {
+	var node struct {
+		Event string `json:"event"`
+	}
+	if json.Unmarshal(params, &node) != nil {
+		return false
+	}
+	return node.Event == wire.NodeTaskEvent || node.Event == wire.NodeAnswer || node.Event == wire.NodeObservation
+}
+
+// identityWithin reads who an event is whose envelope is broken, as far as that can be read.
+func identityWithin(params json.RawMessage) identity {
+	var node wire.NodeEvent
+	_ = json.Unmarshal(params, &node) // what cannot be read stays empty
+	_, err := wire.ParseTaskEvent(node.Body())
+	if refused := (*wire.RefusedEvent)(nil); errors.As(err, &refused) {
+		return identityOf(refused)
+	}
+	return readIdentity(node.Body())
 }
 
 // acknowledge handles one event and says how it was recorded. known is false for events that mean nothing here.
@@ -194,9 +234,21 @@ func (s *session) observation(ctx context.Context, raw json.RawMessage) (wire.Ev
 	return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "no watch takes it", raw: raw, body: known(raw)})
 }
 
-// signal hands something to a plan. What the plan cannot take is recorded as stray.
+// signal hands something to a plan of this device. What no plan can take is recorded as stray.
 func (s *session) signal(ctx context.Context, workflowID string, sig plan.Signal, e stray) (wire.EventAck, error) {
-	err := s.g.opts.Signaller.Signal(ctx, workflowID, s.deviceID+"/"+e.id.EventID, sig)
+	foreign, err := s.g.foreign(ctx, workflowID, s.deviceID)
+	if err != nil {
+		return wire.EventAck{}, fmt.Errorf("find whose plan %s is: %w", workflowID, err)
+	}
+	if foreign {
+		e.ack, e.reason = wire.AckUnmatched, "plan "+workflowID+" is not one of this device"
+		return s.stray(ctx, e)
+	}
+	requestID, err := s.requestID(e)
+	if err != nil {
+		return wire.EventAck{}, err
+	}
+	err = s.g.opts.Signaller.Signal(ctx, workflowID, requestID, sig)
 	switch {
 	case err == nil:
 		return wire.EventAck{EventID: e.id.EventID, Ack: wire.AckApplied}, nil

@@ -22,9 +22,11 @@ type printing struct{ got chan string }
 
 func (p printing) Signal(_ context.Context, workflowID, requestID string, s plan.Signal) error {
 	_, id, _ := strings.Cut(requestID, "/")
-	p.got <- fmt.Sprintln("plan", workflowID, "hears", s.Event.Name, "once:", strings.HasSuffix(id, "-1"), s.Event.Result)
+	p.got <- fmt.Sprintln("plan", workflowID, "hears", s.Event.Name, "once:", strings.Contains(id, "-1/"), s.Event.Result)
 	return nil
 }
+
+func (p printing) DeviceOf(context.Context, string) (string, error) { return "", nil }
 
 // A gateway between a device and its plan: a command goes out, the device's report comes in, stripped to what the catalog lists.
 func Example() {

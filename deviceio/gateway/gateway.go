@@ -24,6 +24,7 @@ type Gateway struct {
 	table     table
 	lanes     lanes
 	live      live
+	owners    owners
 	translate translator
 	counters  *counters
 

@@ -47,6 +47,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		return plan.Submitted{}, fmt.Errorf("submit %s: held for longer than its ttl of %d ms, not sent: %w", c.OperationID, c.TTLMs, plan.ErrNotConnected)
 	}
 	g.live.expect(c.DeviceID, c.OperationID)
+	g.owners.note(c.PlanID, c.DeviceID)
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
 	if failure, ok := notRun(err); ok {
 		return refusedHere(s, c, failure.Code, failure.Message), nil

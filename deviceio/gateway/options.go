@@ -75,6 +75,9 @@ type Signaller interface {
 	// Signal is durable when it returns nil. The same request id again changes nothing. The error is, by errors.Is,
 	// ErrPlanOver, ErrPlanUnknown or ErrSignalRefused where nothing will change by trying again; any other may pass.
 	Signal(ctx context.Context, workflowID, requestID string, s plan.Signal) error
+	// DeviceOf tells whose plan it is, running or over: the id of its device, or "" where that cannot be told.
+	// ErrPlanUnknown if there is none.
+	DeviceOf(ctx context.Context, workflowID string) (deviceID string, err error)
 }
 
 // minToken is the least length of the shared token, in bytes.

@@ -16,8 +16,12 @@ import (
 	"errand/deviceio/wire"
 )
 
-// eventBacklog is how many events of one device may wait their turn. More are turned back with ok:false.
-const eventBacklog = 256
+// eventBacklog is how many events of one device may wait their turn, and eventBytes how much they may weigh together. More
+// are turned back with ok:false. One by itself may weigh what a frame may, or it could never be refused on record.
+const (
+	eventBacklog = 256
+	eventBytes   = 8 << 20
+)
 
 // session is one device's connection, from hello to close.
 type session struct {
@@ -45,6 +49,7 @@ type session struct {
 	mu        sync.Mutex
 	pending   map[string]chan wire.InvokeResult // invokes without an answer yet, by their ids
 	waiting   int                               // events taken and not yet answered
+	buffered  int                               // bytes of them
 	idle      chan struct{}                     // told when one of the two went down
 	rooms     []catalog.Room                    // as recorded by this session, once roomsRead
 	roomsRead bool
@@ -193,14 +198,25 @@ func (s *session) answer(f wire.Frame) {
 // offers tells whether the device announced the command when it connected.
 func (s *session) offers(command string) bool { return slices.Contains(s.commands, command) }
 
-// count changes the number of events in hand.
-func (s *session) count(delta int) {
+// hold counts an event in, unless too much is in hand already: what a device sends is kept in memory until its turn comes.
+func (s *session) hold(f wire.Frame) bool {
 	s.mu.Lock()
-	s.waiting += delta
-	s.mu.Unlock()
-	if delta < 0 {
-		s.quieter()
+	defer s.mu.Unlock()
+	if s.waiting > 0 && s.buffered+len(f.Params) > eventBytes {
+		return false
 	}
+	s.waiting++
+	s.buffered += len(f.Params)
+	return true
+}
+
+// done counts an event out.
+func (s *session) done(f wire.Frame) {
+	s.mu.Lock()
+	s.waiting--
+	s.buffered -= len(f.Params)
+	s.mu.Unlock()
+	s.quieter()
 }
 
 // quieter tells whoever waits for silence to look again.

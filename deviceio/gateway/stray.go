@@ -59,6 +59,9 @@ func (s *session) refuse(ctx context.Context, id identity, raw json.RawMessage, 
 	if unreadable != nil {
 		return ack, nil //nolint:nilerr // nobody can be asked; the event is on record
 	}
+	if foreign, err := s.g.foreign(ctx, op.Plan, s.deviceID); foreign || err != nil {
+		return ack, err // its own plans are asked to doubt, nobody else's
+	}
 	doubt := plan.Signal{Doubt: &plan.Doubt{DeviceID: s.deviceID, OperationID: id.OperationID, Why: "refused event " + id.EventID + ": " + why}}
 	err = s.g.opts.Signaller.Signal(ctx, op.Plan, s.deviceID+"/"+hash(raw)+"/doubt", doubt)
 	if err != nil && !errors.Is(err, ErrPlanOver) && !errors.Is(err, ErrPlanUnknown) && !errors.Is(err, ErrSignalRefused) {

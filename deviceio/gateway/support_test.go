@@ -132,6 +132,7 @@ type signals struct {
 	arrived chan signal
 	mu      sync.Mutex
 	answer  error
+	owners  map[string]string
 	hold    chan struct{} // if set, calls wait for it or their context
 }
 
@@ -158,6 +159,23 @@ func (s *signals) Signal(ctx context.Context, workflowID, requestID string, sent
 		s.arrived <- signal{workflowID, requestID, sent}
 	}
 	return answer
+}
+
+// DeviceOf is what the test says; by default it cannot be told.
+func (s *signals) DeviceOf(_ context.Context, workflowID string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owners[workflowID], nil
+}
+
+// own makes the plan one of that device.
+func (s *signals) own(workflowID, deviceID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owners == nil {
+		s.owners = make(map[string]string)
+	}
+	s.owners[workflowID] = deviceID
 }
 
 // none checks that nothing more was signalled.

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/grpc"
 
 	"errand/plan"
@@ -51,14 +52,36 @@ func (t *TemporalSignaller) Signal(ctx context.Context, workflowID, requestID st
 	return err
 }
 
-// overOrUnknown tells a plan that is over from one that never was, which a signal's error does not.
-func (t *TemporalSignaller) overOrUnknown(ctx context.Context, workflowID string) error {
+// DeviceOf reads the device of a plan from the search attribute that it was started with.
+func (t *TemporalSignaller) DeviceOf(ctx context.Context, workflowID string) (string, error) {
+	found, err := t.describe(ctx, workflowID)
+	if err != nil {
+		return "", err
+	}
+	attribute := found.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()[plan.AttributeDevice]
+	var deviceID string
+	if attribute != nil && converter.GetDefaultDataConverter().FromPayload(attribute, &deviceID) != nil {
+		deviceID = "" // written by somebody else: it tells nothing
+	}
+	return deviceID, nil
+}
+
+// describe reads how a workflow stands; ErrPlanUnknown if there is none.
+func (t *TemporalSignaller) describe(ctx context.Context, workflowID string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	// Not DescribeWorkflow: it panics on an answer without search attributes (sdk v1.51.0).
 	found, err := t.temporal.DescribeWorkflowExecution(ctx, workflowID, "") //nolint:staticcheck // see above
-	var absent *serviceerror.NotFound
+	if absent := (*serviceerror.NotFound)(nil); errors.As(err, &absent) {
+		return nil, ErrPlanUnknown
+	}
+	return found, err
+}
+
+// overOrUnknown tells a plan that is over from one that never was, which a signal's error does not.
+func (t *TemporalSignaller) overOrUnknown(ctx context.Context, workflowID string) error {
+	found, err := t.describe(ctx, workflowID)
 	switch {
-	case errors.As(err, &absent):
-		return ErrPlanUnknown
+	case errors.Is(err, ErrPlanUnknown):
+		return err
 	case err != nil:
 		return fmt.Errorf("ask whether the plan is over: %w", err)
 	case found.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:

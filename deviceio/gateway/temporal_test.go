@@ -25,6 +25,7 @@ type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	signalErr, describeErr error
 	state                  enums.WorkflowExecutionStatus
+	device                 *common.Payload // the plan's search attribute
 	got                    chan *workflowservice.SignalWorkflowExecutionRequest
 }
 
@@ -38,7 +39,11 @@ func (f *frontend) SignalWorkflowExecution(_ context.Context, r *workflowservice
 }
 
 func (f *frontend) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflow.WorkflowExecutionInfo{Status: f.state,
+	attributes := &common.SearchAttributes{IndexedFields: map[string]*common.Payload{}}
+	if f.device != nil {
+		attributes.IndexedFields[plan.AttributeDevice] = f.device
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflow.WorkflowExecutionInfo{Status: f.state, SearchAttributes: attributes,
 		Execution: &common.WorkflowExecution{WorkflowId: "p-1", RunId: "r-1"}, Type: &common.WorkflowType{Name: plan.WorkflowType}}}, wireError(f.describeErr)
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -63,7 +64,7 @@ func (t translator) report(r wire.Reason) *plan.Report {
 	if code == "" {
 		code = catalog.UnknownReason.Code // "a decision is due" must not get lost for want of a code
 	}
-	report := &plan.Report{Code: code, Params: r.ReasonParams, Recoverability: r.Recoverability, SuggestedAction: r.SuggestedAction}
+	report := &plan.Report{Code: code, Params: boundedParams(r.ReasonParams), Recoverability: r.Recoverability, SuggestedAction: r.SuggestedAction}
 	if r.RequiresCloudDecision != nil {
 		report.RequiresDecision = *r.RequiresCloudDecision
 	} else {
@@ -72,12 +73,26 @@ func (t translator) report(r wire.Reason) *plan.Report {
 	return report
 }
 
+// maxReasonParams bounds the parameters of a reason, in bytes of JSON. They enter the plan's history with each BLOCKED, and
+// only fill a sentence.
+const maxReasonParams = 4 << 10
+
+// boundedParams leaves out parameters that are too large, and says so in their place.
+func boundedParams(params map[string]any) map[string]any {
+	text, err := json.Marshal(params)
+	if err == nil && len(text) <= maxReasonParams {
+		return params
+	}
+	return map[string]any{"left_out_bytes": len(text)}
+}
+
 // submitted is the answer to a submit.
 func (t translator) submitted(ctx context.Context, s *session, operationID string, a wire.SubmitAnswer) (plan.Submitted, error) {
 	terminal, err := t.stored(ctx, s, operationID, a.TerminalEvent)
 	out := plan.Submitted{OperationID: operationID, Delivery: plan.DeliveryAccepted, TaskID: a.TaskID, TaskState: a.TaskState,
 		StoreID: a.StoreID, PreStateRevision: a.PreStateRevision, Terminal: terminal, ConnectionEpoch: s.epoch, Report: t.report(a.Reason)}
-	if !a.Accepted {
+	// A stored terminal event says that the operation was taken and how it ended: it outranks a no to the repetition.
+	if ended := terminal != nil && terminal.Name.Terminal(); !a.Accepted && !ended {
 		out.Delivery = plan.DeliveryRefused
 		if out.Report == nil {
 			out.Report = &plan.Report{Code: catalog.UnknownReason.Code, RequiresDecision: true, Detail: "the device refused without a reason"}
@@ -127,6 +142,9 @@ func (t translator) stored(ctx context.Context, s *session, operationID string, 
 	if e.OperationID != "" && e.OperationID != operationID {
 		return nil, unreadable("terminal_event", fmt.Errorf("it is of operation %s, not of %s", e.OperationID, operationID))
 	}
+	if err := belongs(e.Trace, operationID); err != nil {
+		return nil, unreadable("terminal_event", err)
+	}
 	epoch, ok, err := s.lookupEpoch(ctx, e.BootID)
 	if err != nil {
 		return nil, err
@@ -137,6 +155,22 @@ func (t translator) stored(ctx context.Context, s *session, operationID string, 
 	ev := t.event(s.deviceID, epoch, *e)
 	ev.OperationID = operationID
 	return &ev, nil
+}
+
+// belongs checks that what else a trace names fits the operation.
+func belongs(t wire.Trace, operationID string) error {
+	op, err := plan.ParseOperationID(operationID)
+	if err != nil {
+		return nil //nolint:nilerr // asked about by task id: there is nothing to hold it against
+	}
+	for _, field := range []struct{ name, says, is string }{
+		{"cloud_workflow_id", t.CloudWorkflowID, op.Plan}, {"cloud_plan_id", t.CloudPlanID, op.Plan}, {"cloud_step_id", t.CloudStepID, op.Step},
+	} {
+		if field.says != "" && field.says != field.is {
+			return fmt.Errorf("its %s is %q, that of operation %s is %q", field.name, field.says, operationID, field.is)
+		}
+	}
+	return nil
 }
 
 // phaseOf is what a status word or an event's name says about the task it is about.

@@ -125,7 +125,7 @@ type process struct {
 // commands, and answers to those in flight; then the sockets.
 func serve(ctx context.Context, p process, ready func()) (err error) {
 	failed := make(chan error, 4)
-	server := &http.Server{Handler: p.gateway.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := httpServer(p.gateway.Handler())
 	go func() { failed <- server.Serve(p.listener) }()
 	running, drain := context.WithCancel(context.WithoutCancel(ctx))
 	drained := make(chan error, 1)
@@ -150,6 +150,13 @@ func serve(ctx context.Context, p process, ready func()) (err error) {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, <-drained, ignoreEnd(server.Shutdown(closing)))
+}
+
+// httpServer bounds what a caller may hold up before it has shown any token: headers, body, and an idle connection. A
+// device's socket is out of its hands, and has limits of its own.
+func httpServer(handler http.Handler) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 }
 
 // work polls the common queue and the gateway's own.
