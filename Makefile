@@ -5,7 +5,9 @@ SHELL := /bin/sh
 BIN       := bin
 PROGRAMS  := errand worker gateway robot
 UTTERANCE ?= 안방으로 가서 청정하고 복귀해줘
-# Handed on in the environment: whatever is said, the shell reads none of it.
+# Handed on in the environment and as it was given: neither make nor the shell reads any of it.
+override UTTERANCE := $(value UTTERANCE)
+override PLAN := $(value PLAN)
 export UTTERANCE PLAN
 
 # Where each program's main package is.
@@ -30,7 +32,7 @@ $(PROGRAMS):
 temporal: ## compile the Temporal server into bin/, unless there is one
 	@if [ -n "$$TEMPORAL_ADDRESS" ]; then echo "using Temporal at $$TEMPORAL_ADDRESS"; \
 	elif command -v temporal >/dev/null; then echo "using the temporal CLI: $$(command -v temporal)"; \
-	else $(MAKE) --no-print-directory $(BIN)/temporal-dev; fi
+	else $(MAKE) --no-print-directory --silent $(BIN)/temporal-dev; fi
 
 $(BIN)/temporal-dev: $(filter-out %_test.go,$(wildcard devserver/*.go)) devserver/go.mod devserver/go.sum
 	@echo "compiling the Temporal server; 2–5 minutes the first time"

@@ -65,7 +65,7 @@ func TestTheWatchOfThePlanOfTheFirstSeed(t *testing.T) {
 outcome    failed
 sentence   못 했어요.
 reason     LOW_BATTERY 12 %
-cancelled  by temporal: -
+cancelled  by temporal
 verified   1/2 steps
            move       completed, verified by context
            purify     unknown, LOST
@@ -92,7 +92,7 @@ func TestFaultsOfAPlanFileAreShownWithTheirPaths(t *testing.T) {
 
 func TestAGoodPlanFileIsSaidToBeGood(t *testing.T) {
 	path := file(t, "plan.json", `{"steps":[{"id":"home","action":{"capability_id":"return_to_station","operation_id":"start"}}]}`)
-	if code, stdout, stderr := errand(t, "plan", "validate", path); code != 0 || !strings.Contains(stdout, "1 steps, without faults") {
+	if code, stdout, stderr := errand(t, "plan", "validate", path); code != 0 || !strings.Contains(stdout, "a plan of 1 step, without faults") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -111,6 +111,9 @@ func TestBadCommandLines(t *testing.T) {
 		"no token":        {[]string{"plan", "list"}, "ERRAND_TOKEN"},
 		"bad catalog":     {[]string{"catalog", "lint", file(t, "c.yaml", "catalog_version: 1\n")}, "c.yaml"},
 		"both":            {[]string{"dev", "--run", "a", "--plan", "b"}, "--plan"},
+		"nothing said":    {[]string{"dev", "--fresh", "--free-ports", "--run", " "}, "the utterance is empty"},
+		"no plan named":   {[]string{"dev", "--fresh", "--free-ports", "--plan="}, "cannot be read"},
+		"a plan's fault":  {[]string{"dev", "--fresh", "--free-ports", "--plan", file(t, "p.json", `{"steps":[]}`)}, "at least one step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := errand(t, c.args...)
@@ -174,7 +177,7 @@ func TestRunExitsZeroOnlyForACompletedPlan(t *testing.T) {
 			if code != want || !strings.Contains(stdout, "in the UI  http://ui/p-1") {
 				t.Errorf("exit %d: %s%s", code, stdout, stderr)
 			}
-			if want == 1 && !strings.Contains(stderr, "did not complete: it is "+string(state)+": WHY") {
+			if want == 1 && !strings.Contains(stderr, "did not complete: "+string(state)+", WHY") {
 				t.Errorf("stderr %q", stderr)
 			}
 		})

@@ -11,12 +11,12 @@ import (
 
 // devCommand is errand dev.
 type devCommand struct {
-	Utterance string `name:"run" placeholder:"UTTERANCE" xor:"once" help:"Once all is up say this, watch it, and take everything down."`
-	Plan      string `placeholder:"FILE" xor:"once" help:"Once all is up submit this plan, watch it, and take everything down."`
-	StateDir  string `placeholder:"DIR" help:"Where everything is kept (default: ERRAND_STATE, else .errand)."`
-	Fresh     bool   `help:"Keep everything in a temporary folder that is removed at the end."`
-	FreePorts bool   `help:"Use ports that are free instead of the well-known ones."`
-	Verbose   bool   `short:"v" help:"Print every line of every process."`
+	Utterance *string `name:"run" placeholder:"UTTERANCE" xor:"once" help:"Once all is up say this, watch it, and take everything down."`
+	Plan      *string `placeholder:"FILE" xor:"once" help:"Once all is up submit this plan, watch it, and take everything down."`
+	StateDir  string  `placeholder:"DIR" help:"Where everything is kept (default: ERRAND_STATE, else .errand)."`
+	Fresh     bool    `help:"Keep everything in a temporary folder that is removed at the end."`
+	FreePorts bool    `help:"Use ports that are free instead of the well-known ones."`
+	Verbose   bool    `short:"v" help:"Print every line of every process."`
 }
 
 // Run runs everything.
@@ -29,18 +29,24 @@ func (d *devCommand) Run(s *session) error {
 	if options.StateDir == "" {
 		options.StateDir = where.State
 	}
+	// What cannot be said or submitted is told before anything is started.
 	switch {
-	case d.Utterance != "":
-		options.Once = d.once(s, func(ctx context.Context, c *client) error {
-			return (&runCommand{Utterance: d.Utterance, Verbose: d.Verbose}).say(ctx, c, s.stdout)
-		})
-	case d.Plan != "":
-		if _, err := readFile(d.Plan); err != nil { // before minutes are spent
+	case d.Utterance != nil:
+		say := &runCommand{Utterance: *d.Utterance, Verbose: d.Verbose}
+		if err := say.check(); err != nil {
 			return err
 		}
-		options.Once = d.once(s, func(ctx context.Context, c *client) error {
-			return (&planSubmit{File: d.Plan, Verbose: d.Verbose}).submit(ctx, c, s.stdout)
-		})
+		options.Once = d.once(s, func(ctx context.Context, c *client) error { return say.say(ctx, c, s.stdout) })
+	case d.Plan != nil:
+		text, err := readFile(*d.Plan)
+		if err != nil {
+			return err
+		}
+		if _, _, err := checkPlan(text); err != nil {
+			return err
+		}
+		submit := &planSubmit{File: *d.Plan, Verbose: d.Verbose}
+		options.Once = d.once(s, func(ctx context.Context, c *client) error { return submit.submit(ctx, c, s.stdout, text) })
 	}
 	return dev.Run(s.ctx, options)
 }
@@ -49,7 +55,9 @@ func (d *devCommand) Run(s *session) error {
 func (d *devCommand) once(s *session, f func(context.Context, *client) error) func(context.Context, dev.Running) error {
 	return func(ctx context.Context, up dev.Running) error {
 		fmt.Fprintln(s.stdout)
-		err := f(ctx, clientFor(up.API, up.Token))
+		c := clientFor(up.API, up.Token)
+		c.noLinks = !up.Lasting
+		err := f(ctx, c)
 		fmt.Fprintln(s.stdout)
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // deviceList is errand device list.
 type deviceList struct{}
 
-// Run prints a line for each device.
+// Run prints a line for each device. The name is last: the table cannot know how wide Hangul is.
 func (deviceList) Run(s *session) error {
 	c, err := newClient()
 	if err != nil {
@@ -29,9 +29,9 @@ func (deviceList) Run(s *session) error {
 		return err
 	}
 	tab := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "DEVICE\tNAME\tSTATE\tONLINE\tROOMS\tLAST SEEN")
+	fmt.Fprintln(tab, "DEVICE\tSTATE\tONLINE\tROOMS\tLAST SEEN\tNAME")
 	for _, d := range list.Devices {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%v\t%d\t%s\n", clean(d.ID), orDash(nameOf(d)), d.State, d.Online, len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime))
+		fmt.Fprintf(tab, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(nameOf(d)))
 	}
 	return tab.Flush()
 }

@@ -28,17 +28,27 @@ func (p *planValidate) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	known, err := configuredCatalog()
+	steps, version, err := checkPlan(text)
 	if err != nil {
 		return err
 	}
+	unit := "steps"
+	if steps == 1 {
+		unit = "step"
+	}
+	fmt.Fprintf(s.stdout, "%s: a plan of %d %s, without faults against catalog %s\n", clean(p.File), steps, unit, version)
+	return nil
+}
+
+// checkPlan reads a plan document against the catalog in use and counts its steps.
+func checkPlan(text []byte) (steps int, version string, err error) {
+	known, err := configuredCatalog()
+	if err != nil {
+		return 0, "", err
+	}
 	whole := known.Whole()
 	doc, faults := plan.Read(text, &whole, plan.Grounding{})
-	if err := faults.Err(); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.stdout, "%s: a plan of %d steps, without faults against catalog %s\n", p.File, len(doc.Steps), known.CatalogVersion)
-	return nil
+	return len(doc.Steps), known.CatalogVersion, faults.Err()
 }
 
 type planSubmit struct {
@@ -50,18 +60,18 @@ type planSubmit struct {
 
 // Run submits the file and watches.
 func (p *planSubmit) Run(s *session) error {
-	c, err := newClient()
-	if err != nil {
-		return err
-	}
-	return p.submit(s.ctx, c, s.stdout)
-}
-
-func (p *planSubmit) submit(ctx context.Context, c *client, out io.Writer) error {
 	text, err := readFile(p.File)
 	if err != nil {
 		return err
 	}
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	return p.submit(s.ctx, c, s.stdout, text)
+}
+
+func (p *planSubmit) submit(ctx context.Context, c *client, out io.Writer, text []byte) error {
 	if p.Key == "" {
 		p.Key = "cli-" + rand.Text()
 	}
@@ -74,7 +84,7 @@ func (p *planSubmit) submit(ctx context.Context, c *client, out io.Writer) error
 	if err := json.NewDecoder(response.Body).Decode(&started); err != nil {
 		return fmt.Errorf("the answer cannot be read: %w", err)
 	}
-	fmt.Fprintf(out, "%s → plan %s\n", p.File, started.PlanID)
+	fmt.Fprintf(out, "%s → plan %s\n", clean(p.File), started.PlanID)
 	if p.NoWatch {
 		return nil
 	}
@@ -198,7 +208,11 @@ func show(out io.Writer, v api.PlanAnswer) error {
 	fmt.Fprintln(out)
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, step := range v.Steps {
-		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\t%s\n", step.ID, clean(step.CapabilityID), step.State, orDash(step.Why), value(step.Arguments))
+		arguments := "-"
+		if len(step.Arguments) > 0 {
+			arguments = value(step.Arguments)
+		}
+		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\t%s\n", step.ID, clean(step.CapabilityID), step.State, orDash(step.Why), arguments)
 	}
 	if err := tab.Flush(); err != nil {
 		return err

@@ -21,6 +21,9 @@ type runCommand struct {
 
 // Run says it and watches.
 func (r *runCommand) Run(s *session) error {
+	if err := r.check(); err != nil {
+		return err
+	}
 	c, err := newClient()
 	if err != nil {
 		return err
@@ -28,10 +31,14 @@ func (r *runCommand) Run(s *session) error {
 	return r.say(s.ctx, c, s.stdout)
 }
 
-func (r *runCommand) say(ctx context.Context, c *client, out io.Writer) error {
+func (r *runCommand) check() error {
 	if strings.TrimSpace(r.Utterance) == "" {
 		return input("the utterance is empty: say what is to be done")
 	}
+	return nil
+}
+
+func (r *runCommand) say(ctx context.Context, c *client, out io.Writer) error {
 	// An id of our own makes it safe to send again.
 	body, err := json.Marshal(api.Utterance{RecognizedText: r.Utterance, UtteranceID: "cli-" + rand.Text(), DeviceID: r.Device, Locale: r.Locale})
 	if err != nil {

@@ -70,7 +70,11 @@ func summary(out io.Writer, o plan.Outcome, link string) {
 		fmt.Fprintf(out, "reason     %s\n", clean(strings.TrimSpace(o.Reason.Code+" "+o.Reason.Detail)))
 	}
 	if o.Cancel != nil {
-		fmt.Fprintf(out, "cancelled  by %s: %s\n", clean(o.Cancel.By), orDash(o.Cancel.Why))
+		by := o.Cancel.By
+		if o.Cancel.Why != "" {
+			by += ": " + o.Cancel.Why
+		}
+		fmt.Fprintf(out, "cancelled  by %s\n", clean(by))
 	}
 	fmt.Fprintf(out, "verified   %d/%d steps\n", o.Verified, len(o.Steps))
 	for _, s := range o.Steps {
@@ -103,6 +107,9 @@ func follow(ctx context.Context, c *client, out io.Writer, id, link string, verb
 	if err != nil {
 		return fmt.Errorf("plan %s goes on, watching it ended: %w", id, err)
 	}
+	if c.noLinks {
+		link = ""
+	}
 	summary(out, outcome, link)
 	return verdict(outcome)
 }
@@ -114,7 +121,7 @@ func verdict(o plan.Outcome) error {
 	}
 	why := ""
 	if o.Reason != nil {
-		why = ": " + o.Reason.Code
+		why = ", " + o.Reason.Code
 	}
-	return fmt.Errorf("plan %s did not complete: it is %s%s", o.PlanID, o.State, why)
+	return fmt.Errorf("plan %s did not complete: %s%s", o.PlanID, o.State, why)
 }

@@ -40,6 +40,7 @@ type Running struct {
 	DeviceID string
 	StateDir string
 	Temporal string // host:port
+	Lasting  bool   // Temporal and its UI are somebody else's and stay
 }
 
 // ErrInterrupted means that ctx ended before Once was done.
@@ -80,7 +81,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	sup.say("all is ready")
 	if o.Once == nil {
-		fmt.Fprint(o.Out, banner(up))
+		fmt.Fprint(o.Out, banner(up, os.Args[0]))
 		return sup.wait(ctx)
 	}
 	return interrupted(ctx, sup.during(ctx, func(ctx context.Context) error { return o.Once(ctx, up) }))
@@ -96,8 +97,9 @@ func folder(o Options) (dir string, done func(error) error, err error) {
 		return "", nil, fmt.Errorf("a temporary folder cannot be made: %w", err)
 	}
 	return dir, func(failed error) error {
-		if failed != nil && !errors.Is(failed, ErrInterrupted) {
-			fmt.Fprintf(o.Out, "the logs are kept in %s\n", filepath.Join(dir, "logs"))
+		logs, err := filepath.Glob(filepath.Join(dir, "logs", "*"))
+		if failed != nil && !errors.Is(failed, ErrInterrupted) && (err != nil || len(logs) > 0) {
+			fmt.Fprintf(o.Out, "everything is kept in %s, the logs in %s\n", dir, filepath.Join(dir, "logs"))
 			return nil
 		}
 		return os.RemoveAll(dir)
@@ -107,7 +109,7 @@ func folder(o Options) (dir string, done func(error) error, err error) {
 // prepare settles what needs nothing running: programs, ports, token, environment. external says that Temporal is
 // somebody else's.
 func prepare(ctx context.Context, o Options, state *state) (s settings, external bool, err error) {
-	_, external = os.LookupEnv("TEMPORAL_ADDRESS")
+	external = os.Getenv("TEMPORAL_ADDRESS") != ""
 	s = settings{state: state, programs: programs{dir: o.Bin},
 		ports: Ports{Temporal: o.TemporalPort, UI: o.UIPort, API: o.APIPort, Gateway: o.GatewayPort}}
 	if s.programs.dir == "" {
@@ -151,7 +153,7 @@ func (s settings) environment(external bool) []string {
 
 // bringUp starts every part in order.
 func bringUp(ctx context.Context, sup *supervisor, s settings, external bool) (Running, error) {
-	up := Running{API: httpURL(s.ports.API), UI: s.uiURL, Token: s.token, StateDir: s.state.dir, Temporal: address(s.ports.Temporal)}
+	up := Running{API: httpURL(s.ports.API), UI: s.uiURL, Token: s.token, StateDir: s.state.dir, Temporal: address(s.ports.Temporal), Lasting: external}
 	parts, err := s.ourParts() // before anything runs: a program that is missing is told at once
 	if err != nil {
 		return up, err
@@ -159,7 +161,9 @@ func bringUp(ctx context.Context, sup *supervisor, s settings, external bool) (R
 	if external {
 		up.Temporal = os.Getenv("TEMPORAL_ADDRESS")
 		sup.say("using Temporal at %s (TEMPORAL_ADDRESS)", up.Temporal)
-		if err := checkTemporal(ctx); err != nil {
+		if err := checkTemporal(ctx); errors.Is(err, config.ErrUnreachable) {
+			return up, fmt.Errorf("%w, or leave that unset to have one started", err)
+		} else if err != nil {
 			return up, err
 		}
 	} else {
