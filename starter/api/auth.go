@@ -48,7 +48,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="errand"`)
 		problem(http.StatusUnauthorized, "unauthorized",
-			"this needs the header `Authorization: Bearer <token>` with a token of this API; `errand dev` prints one").write(w)
+			"this needs the header `Authorization: Bearer TOKEN` with a token of this API; `errand dev` prints one").write(w)
 		return
 	}
 	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), ownerKey{}, owner)))

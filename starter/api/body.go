@@ -31,13 +31,16 @@ var _ huma.Resolver = (*body)(nil)
 // bodyLimits bounds a request's body.
 var bodyLimits = border.DefaultLimits
 
-// post declares a route whose body has the shape of T and is read by its handler.
+// post declares a route whose body has the shape of T and is read by its handler. It must be there, unless the operation
+// comes with a RequestBody.
 func post[T, I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	op.Method = "POST"
 	op.SkipValidateBody = true                    // border does
 	op.MaxBodyBytes = int64(bodyLimits.Bytes) + 1 // one more, so that the border itself can say it is too large
-	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+	required := op.RequestBody == nil
+	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
 	register(a, op, handler)
+	op.RequestBody.Required = required // huma made it so
 	op.RequestBody.Content["application/json"] = &huma.MediaType{
 		Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID+"Body"),
 	}

@@ -40,16 +40,19 @@ type takenOut struct{ Body Taken }
 func (a *API) controlRoutes() {
 	post[CancelBody](a, huma.Operation{OperationID: "cancel", Path: "/v1/plans/{id}/cancel", DefaultStatus: http.StatusAccepted,
 		Summary: "Ask a plan to stop", Description: "202 says that the request is taken. What physically happened is the plan's " +
-			"outcome: a completion may beat the cancel. Send {} for no reason.",
-		Errors: []int{400, 401, 404, 409, 413, 422, 503}}, a.cancel)
+			"outcome: a completion may beat the cancel. The body may be left out.",
+		RequestBody: &huma.RequestBody{}, // not required
+		Errors:      []int{400, 401, 404, 409, 413, 422, 503}}, a.cancel)
 	post[AnswerBody](a, huma.Operation{OperationID: "answer", Path: "/v1/plans/{id}/answer", DefaultStatus: http.StatusAccepted,
 		Summary: "Answer a plan's open question", Errors: []int{400, 401, 404, 409, 413, 422, 503}}, a.answer)
 }
 
 func (a *API) cancel(ctx context.Context, in *controlIn) (*takenOut, error) {
 	var b CancelBody
-	if err := border.Decode(in.RawBody, bodyLimits, controlSchema, &b); err != nil {
-		return nil, refusal(err)
+	if len(in.RawBody) > 0 {
+		if err := border.Decode(in.RawBody, bodyLimits, controlSchema, &b); err != nil {
+			return nil, refusal(err)
+		}
 	}
 	err := a.Plans.Cancel(ctx, in.ID, plan.CancelRequest{By: caller(ctx), Why: b.Reason, Source: "api"})
 	if err != nil {

@@ -141,6 +141,9 @@ func TestCancelIsSignedByTheTokensOwner(t *testing.T) {
 	if got := h.plans.taken[0]; got != (plan.CancelRequest{By: "tester", Why: "그만", Source: "api"}) {
 		t.Errorf("cancelled with %+v", got)
 	}
+	if got := h.ask("POST", "/v1/plans/p-1/cancel", ""); got.status != http.StatusAccepted {
+		t.Fatalf("without a body: %+v", got)
+	}
 }
 
 func TestAnAnswerMustFitTheOpenQuestion(t *testing.T) {

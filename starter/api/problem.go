@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -74,6 +75,9 @@ func (p *Problem) write(w http.ResponseWriter) {
 // a package variable, so it is set once, before anything is served.
 func init() {
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		if status == http.StatusRequestEntityTooLarge { // huma names its own limit, one above ours
+			message = fmt.Sprintf("the document may have %d bytes: send less", bodyLimits.Bytes)
+		}
 		p := problem(status, humaCode(status), message)
 		for _, err := range errs {
 			var detail huma.ErrorDetailer
