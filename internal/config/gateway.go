@@ -24,9 +24,12 @@ const leastToken = 16
 
 // Validate checks the token's length and the log level.
 func (g *Gateway) Validate() error {
-	err := g.Log.Validate()
-	if len(g.Token) < leastToken {
-		err = errors.Join(err, fmt.Errorf("ERRAND_TOKEN has %d bytes, needs at least %d", len(g.Token), leastToken))
+	return errors.Join(g.Log.Validate(), checkToken(g.Token))
+}
+
+func checkToken(token string) error {
+	if len(token) < leastToken {
+		return fmt.Errorf("ERRAND_TOKEN has %d bytes, needs at least %d", len(token), leastToken)
 	}
-	return err
+	return nil
 }

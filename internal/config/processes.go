@@ -23,6 +23,9 @@ type API struct {
 	Log
 }
 
+// Validate checks the token's length and the log level.
+func (a *API) Validate() error { return errors.Join(a.Log.Validate(), checkToken(a.Token)) }
+
 // Client is the settings of the errand commands that talk to the HTTP API.
 type Client struct {
 	API   string `default:"http://127.0.0.1:7410" unit:"URL" desc:"where the HTTP API is"`

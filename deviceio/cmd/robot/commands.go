@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -77,6 +79,9 @@ func (c ledgerCommand) Run(out io.Writer) error {
 		return err
 	}
 	effects, err := robot.ReadLedger(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("no robot has run in %s (ERRAND_ROBOT_STATE, or --state-dir): %w", dir, err)
+	}
 	if err != nil {
 		return err
 	}
