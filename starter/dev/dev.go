@@ -97,8 +97,8 @@ func folder(o Options) (dir string, done func(error) error, err error) {
 		return "", nil, fmt.Errorf("a temporary folder cannot be made: %w", err)
 	}
 	return dir, func(failed error) error {
-		logs, err := filepath.Glob(filepath.Join(dir, "logs", "*"))
-		if failed != nil && !errors.Is(failed, ErrInterrupted) && (err != nil || len(logs) > 0) {
+		logs, _ := os.ReadDir(filepath.Join(dir, "logs")) // none, if nothing came to be started
+		if failed != nil && !errors.Is(failed, ErrInterrupted) && len(logs) > 0 {
 			fmt.Fprintf(o.Out, "everything is kept in %s, the logs in %s\n", dir, filepath.Join(dir, "logs"))
 			return nil
 		}
