@@ -151,3 +151,22 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 		}
 	}
 }
+
+// Law 20: a device whose clock was never set counts from 1970. There "never" (0) is less than a minute before its first
+// completion, and still proves nothing.
+func TestLaw20NeverIsNotJustNow(t *testing.T) {
+	t.Parallel()
+	for id, seen := range map[string]object{
+		"stationary_purify": {"air_quality": object{"rooms": object{"6": object{"pm25": 12.0, "purified_at": 0.0}}}},
+		"room_cleaning":     {"cleaning": object{"last_room_name": "안방", "last_finished_at": 0.0}},
+	} {
+		check, err := condition.Compile(mustCapability(t, id).Verify)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := object{"area_id": "6", "position_name": "안방"}
+		if got, err := check.EvalAfter(seen, args, object{"air_quality_after": 12.0}, 10_000); err != nil || got != condition.False {
+			t.Errorf("%s never done, told at 10 s: got %s, %v, want false", id, got, err)
+		}
+	}
+}
