@@ -64,15 +64,29 @@ func (g *Gateway) TaskQueue() string { return "deviceio@" + g.id }
 // Run renews the presence of the gateway and of its devices until ctx ends. Then it drains: it takes no new device,
 // finishes what is in flight within DrainTimeout, and closes every socket with 1012, so that the devices come back soon.
 func (g *Gateway) Run(ctx context.Context) error {
-	beat := time.NewTicker(g.opts.LeaseTTL / 3)
+	beat, tidy := time.NewTicker(g.opts.LeaseTTL/3), time.NewTicker(pruneEvery)
 	defer beat.Stop()
+	defer tidy.Stop()
 	for {
 		select {
+		case <-tidy.C:
+			g.prune(ctx)
 		case <-beat.C:
 			g.heartbeat(ctx)
 		case <-ctx.Done():
 			return g.drain(context.WithoutCancel(ctx))
 		}
+	}
+}
+
+// pruneEvery is how often the registry forgets what only grows.
+const pruneEvery = 5 * time.Minute
+
+func (g *Gateway) prune(ctx context.Context) {
+	soon, cancel := context.WithTimeout(ctx, g.opts.LeaseTTL/3) // the next heartbeat must not wait for it
+	defer cancel()
+	if err := g.opts.Registry.Prune(soon); err != nil && ctx.Err() == nil {
+		g.log.Warn("the registry could not be pruned: it is tried again", "in", pruneEvery, "error", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -84,34 +83,6 @@ func TestLaw19AnUnreadableEnvelopeBlocksNothing(t *testing.T) {
 	}
 	if f := n.emit("node.host.stats", `{`); *f.OK {
 		t.Errorf("an event that no outbox keeps: %+v, want INVALID_REQUEST", f)
-	}
-}
-
-// Events that wait are bounded by what they weigh, and not only by their number.
-func TestEventsInHandAreBoundedInBytes(t *testing.T) {
-	t.Parallel()
-	h := newHome(t, nil)
-	n := h.robot(nil)
-	held := make(chan struct{})
-	h.signals.mu.Lock()
-	h.signals.hold = held
-	h.signals.mu.Unlock()
-	first := n.ask(wire.MethodNodeEvent, wire.NodeEvent{Event: wire.NodeTaskEvent, PayloadJSON: event(1, "BLOCKED", "")})
-	heavy := event(2, "BLOCKED", fmt.Sprintf(`"x":%q`, strings.Repeat("x", 3<<20)))
-	var answers []<-chan wire.Frame
-	for range 4 {
-		answers = append(answers, n.ask(wire.MethodNodeEvent, wire.NodeEvent{Event: wire.NodeTaskEvent, Payload: json.RawMessage(heavy)}))
-	}
-	for _, turnedBack := range answers[2:] {
-		if f := await(t, turnedBack, "an answer"); *f.OK || !f.Error.Retryable {
-			t.Errorf("answer %+v, want ok:false and send again", f)
-		}
-	}
-	close(held)
-	for _, taken := range append(answers[:2], first) {
-		if f := await(t, taken, "an answer"); !*f.OK {
-			t.Errorf("answer %+v, want it on record", f)
-		}
 	}
 }
 

@@ -65,6 +65,7 @@ type Registry interface {
 	Connect(ctx context.Context, c registry.Connection, ttl time.Duration) (epoch int64, err error)
 	Disconnect(ctx context.Context, deviceID string, epoch int64) error
 	KeepStray(ctx context.Context, e registry.StrayEvent) (registry.StrayEvent, error)
+	Prune(ctx context.Context) error
 	Ping(ctx context.Context) error
 }
 

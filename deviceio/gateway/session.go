@@ -20,7 +20,7 @@ import (
 // are turned back with ok:false. One by itself may weigh what a frame may, or it could never be refused on record.
 const (
 	eventBacklog = 256
-	eventBytes   = 8 << 20
+	eventBytes   = 2 << 20
 )
 
 // session is one device's connection, from hello to close.

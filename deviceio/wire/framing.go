@@ -11,8 +11,12 @@ import (
 	"errand/internal/border"
 )
 
-// maxName bounds ids, methods and event names of a frame, in bytes.
-const maxName = 256
+// maxName bounds ids, methods and event names of a frame, in bytes; maxMembers how many members an object may have that is
+// split without being read: a frame has room for a million, and each costs.
+const (
+	maxName    = 256
+	maxMembers = 1_000
+)
 
 // BadFrame says why a message is no frame. ID is the request's id where it could be read, so that it can be answered.
 type BadFrame struct {
@@ -154,6 +158,9 @@ func members(data []byte) (map[string]json.RawMessage, border.Faults) {
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			return fields, broken("byte %d, in the field %q: %v", dec.InputOffset(), name, err)
+		}
+		if len(fields) == maxMembers {
+			return fields, border.Faults{{Code: "too_many", Message: fmt.Sprintf("has more than %d fields", maxMembers)}}
 		}
 		if _, again := fields[name]; again {
 			delete(fields, name) // which of the two was meant cannot be known

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,18 @@ func TestParseFrameRefuses(t *testing.T) {
 		require.Equal(t, want, paths, text)
 		require.NotContains(t, err.Error(), "%!", text)
 	}
+}
+
+// A frame has room for a million members, and each costs to take apart: reading stops at the limit.
+func TestManyMembersAreNotTakenApart(t *testing.T) {
+	var members strings.Builder
+	for i := range maxMembers + 1 {
+		fmt.Fprintf(&members, `"k%d":1,`, i)
+	}
+	_, err := ParseNodeEvent(json.RawMessage(`{` + members.String() + `"event":"tick"}`))
+	var faults border.Faults
+	require.ErrorAs(t, err, &faults)
+	require.Equal(t, "too_many", faults[0].Code)
 }
 
 // A bad request that has an id is answered under it.
