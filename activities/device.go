@@ -42,7 +42,7 @@ func (d *Device) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, err
 	if report, err := d.unmet(ctx, c); err != nil {
 		return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUndelivered, Detail: err.Error()}, nil
 	} else if report != nil {
-		return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Report: report}, nil
+		return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Unasked: true, Report: report}, nil
 	}
 	answer, err := d.link.Submit(ctx, c)
 	switch {

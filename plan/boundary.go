@@ -20,36 +20,51 @@ func (m *machine) raise(i int, operationID string, report Report) {
 	m.s.Boundary = &Boundary{StepID: m.s.Steps[i].ID, OperationID: operationID, Report: report, At: m.at}
 }
 
-// clearBoundary withdraws a boundary that its operation has outrun: a blocked task that went on and ended.
+// clearBoundary withdraws a boundary, and a question, that their operation has outrun: a blocked task that went on.
 func (m *machine) clearBoundary(operationID string) {
 	if b := m.s.Boundary; b != nil && b.OperationID == operationID {
 		m.s.Boundary = nil
 	}
-	if q := m.s.Question; q != nil && q.Kind == "decision" && q.OperationID == operationID {
+	if q := m.s.Question; q != nil && q.OperationID != "" && q.OperationID == operationID {
 		m.withdrawQuestion()
 	}
 }
 
-// decide gets a decision at a boundary: from the plan's decider if it has one, else from the reason table.
+// decide gets a decision at a boundary: from the plan's decider if it has one, else from the reason table. A retry that
+// the table offers, where the device asks for no decision, is no business of a decider (law 12).
 func (m *machine) decide() {
 	b := m.s.Boundary
-	if b == nil || b.Asked || m.stopping() || m.s.Question != nil {
+	if b == nil || m.s.Deciding || m.stopping() || m.s.Question != nil {
 		return
 	}
 	m.log(Entry{Kind: "boundary", Step: b.StepID, From: b.OperationID, Text: b.Report.Code})
-	if m.s.Start.Decider != "" && m.s.Decided < maxDecisions {
-		b.Asked = true
+	byTable := DecisionKind(m.s.Slice.Reason(b.Report.Code).Default)
+	local := byTable == DecideRetry && !b.Report.RequiresDecision && m.s.Steps[m.s.index(b.StepID)].retriable()
+	if m.s.Start.Decider != "" && m.s.Decided < maxDecisions && !local {
+		b.Asked, m.s.Deciding = true, true
 		m.do(Decide{Boundary: *b, View: m.s.View(), Slice: m.s.Slice})
 		return
 	}
-	m.settleBoundary(DecisionKind(m.s.Slice.Reason(b.Report.Code).Default))
+	m.settleBoundary(byTable)
+}
+
+// retriable reports whether a step may be tried again: its last try is dead, and a new one would not be the same again,
+// as after a binding that failed (there is no operation) or a completion that was contradicted.
+func (st *StepState) retriable() bool {
+	op := st.op()
+	return op != nil && op.Phase.Dead() && st.Closed == "" && len(st.Ops) < maxGenerations
 }
 
 func (m *machine) decided(in Decided) {
-	if m.s.Boundary == nil || !m.s.Boundary.Asked {
+	if !m.s.Deciding {
 		return
 	}
+	m.s.Deciding = false
 	m.s.LLMCalls += in.LLMCalls
+	if m.s.Boundary == nil || !m.s.Boundary.Asked { // what it was about is no more: spent all the same (law 13)
+		m.s.Decided++
+		return
+	}
 	m.s.Boundary.Asked = false
 	kind := in.Decision
 	if !slices.Contains([]DecisionKind{DecideRetry, DecideAsk, DecideCancel}, kind) {
@@ -68,18 +83,16 @@ func (m *machine) settleBoundary(kind DecisionKind) {
 	m.log(Entry{Kind: "decision", Step: b.StepID, From: b.Report.Code, To: string(kind)})
 	dead := op == nil || op.Phase.Dead()
 	switch {
-	case kind == DecideRetry && dead && len(st.Ops) < maxGenerations && m.s.Decided <= maxDecisions && st.Closed == "":
+	case kind == DecideRetry && st.retriable() && m.s.Decided <= maxDecisions:
 		m.s.Boundary = nil
-		if op != nil {
-			m.openGeneration(i)
-		}
+		m.openGeneration(i)
 	case kind == DecideAsk && m.s.Decided <= maxDecisions:
 		q := Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Choices: []string{"retry", "stop"}}
 		sentence := "ask_decision"
 		switch {
 		case !dead: // a blocked task is alive: it may yet go on by itself
 			q.Choices, sentence = []string{"wait", "stop"}, "ask_wait"
-		case st.Closed != "" || len(st.Ops) >= maxGenerations:
+		case !st.retriable():
 			m.end(Failed, &b.Report)
 			return
 		}
@@ -110,7 +123,7 @@ func (m *machine) withdrawQuestion() {
 // answered takes a person's answer to the open question; any other changes nothing. No answer is no.
 func (m *machine) answered(in Answer) {
 	q := m.s.Question
-	if q == nil || q.ID != in.QuestionID || !slices.Contains(q.Choices, in.Choice) {
+	if q == nil || q.ID != in.QuestionID || !slices.Contains(q.Choices, in.Choice) || m.at >= q.ExpiresAt {
 		return
 	}
 	m.note(q.StepID, fmt.Sprintf("question %s answered by %s: %s", q.ID, in.By, in.Choice))

@@ -29,7 +29,7 @@ func (m *machine) giveUpAt() int64 {
 	if i < 0 || m.s.Steps[i].op().SentAt == 0 {
 		return m.at + stopGrace
 	}
-	t := m.s.capability(i).Timeouts
+	t := m.s.timeouts(i)
 	return max(m.at+stopGrace, m.s.Steps[i].op().SentAt+t.QueueMs+t.RunMs+stopGrace)
 }
 
@@ -38,6 +38,13 @@ func (m *machine) patience() int64 {
 		return m.s.Cancel.GiveUpAt
 	}
 	return m.s.Ending.GiveUpAt
+}
+
+func (m *machine) stoppedAt() int64 {
+	if m.s.Cancel != nil {
+		return m.s.Cancel.At
+	}
+	return m.s.Ending.At
 }
 
 // windDown stops what is in flight and closes the plan when nothing can move any more, or the truth cannot be had.
@@ -53,6 +60,10 @@ func (m *machine) windDown() {
 			// The truth could not be had: finish says so.
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
+		case op.Phase == OpUnsent && op.Loose: // it was not there when we asked, and may still come
+			op.Phase, op.Lost, op.CheckAt = OpSent, true, m.at+afterCancel
+			m.stop(op)
+			return
 		case op.Phase != OpUnsent:
 			m.stop(op)
 			return
@@ -92,7 +103,7 @@ func orText(text, otherwise string) string {
 // closes it; a mere yes is a reason to ask how it went.
 func (m *machine) cancelAnswered(in CancelAnswered) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil {
+	if op == nil || !op.Cancelling {
 		return
 	}
 	op.Cancelling = false
@@ -100,7 +111,7 @@ func (m *machine) cancelAnswered(in CancelAnswered) {
 		return
 	}
 	if in.Terminal != nil {
-		op.CancelSent = string(in.Case)
+		op.CancelSent, op.CheckAt = string(in.Case), m.at+afterCancel
 		m.apply(i, op, *in.Terminal)
 		return
 	}

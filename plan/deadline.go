@@ -56,6 +56,9 @@ func (s *State) nextWake() int64 {
 	if i := s.current(); i >= 0 {
 		st, op := &s.Steps[i], s.Steps[i].op()
 		earliest(st.VerifyBy)
+		if op.Phase == OpUnsent && op.CheckAt > s.At {
+			earliest(op.CheckAt)
+		}
 		idle := !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking
 		if idle && (s.Device.Route != nil || !op.Lost) { // what is out comes back; without a route reachDevice waits
 			earliest(op.CheckAt)

@@ -6,7 +6,7 @@ func (m *machine) refute(connectionEpoch int64) {
 	if d.Route == nil || d.Route.ConnectionEpoch > connectionEpoch {
 		return
 	}
-	d.Route, d.Refuted = nil, connectionEpoch
+	d.Route, d.Refuted = nil, max(d.Refuted, connectionEpoch)
 }
 
 func (m *machine) deviceFound(route Route) {
@@ -20,21 +20,25 @@ func (m *machine) deviceFound(route Route) {
 		return
 	}
 	d.Route = &route
-	m.askIfLate(waited)
+	d.Late = d.Late || (waited > lateAfter && m.s.moved())
 }
 
 // askIfLate asks before a plan that was on its way moves the device again after a long wait (design §6, old intentions).
-func (m *machine) askIfLate(waited int64) {
-	i := m.s.current()
-	resting := i < 0 || m.s.Steps[i].op().Phase == OpUnsent
-	if waited > lateAfter && m.s.moved() && resting && !m.stopping() && m.s.Question == nil {
-		m.ask(Question{Kind: "proceed_late", Choices: []string{"continue", "stop"}}, "ask_late", nil)
+func (m *machine) askIfLate(op *Operation) bool {
+	if !m.s.Device.Late {
+		return false
 	}
+	m.s.Device.Late = false
+	m.ask(Question{Kind: "proceed_late", OperationID: op.ID, Choices: []string{"continue", "stop"}}, "ask_late", nil)
+	return true
 }
 
 func (m *machine) deviceChange(in DeviceChange) {
 	d := &m.s.Device
 	if in.Route != nil {
+		if in.Route.ConnectionEpoch <= d.Refuted {
+			return // old word: it was tried since, and is gone
+		}
 		if d.Awaiting {
 			m.do(StopAwaiting{})
 		}

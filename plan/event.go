@@ -71,6 +71,8 @@ func (m *machine) apply(i int, op *Operation, ev Event) {
 		op.Phase, op.Epoch, op.Seq = phase, ev.Epoch, ev.Seq
 		op.CheckAt = m.overdueAt(i, op)
 		m.alive(i, op, ev)
+	case phase == OpBlocked && op.Phase == OpBlocked && m.s.Steps[i].Reason == nil:
+		m.alive(i, op, ev) // a status answer was faster, and did not say why
 	}
 }
 
@@ -81,7 +83,7 @@ func (m *machine) alive(i int, op *Operation, ev Event) {
 		op.Progress = &Progress{Fraction: ev.Progress, Stage: ev.Stage}
 	}
 	if op.Phase != OpBlocked {
-		st.Reason = nil
+		m.goesOn(i, op)
 		return
 	}
 	report := m.reportOf(ev)
@@ -89,6 +91,12 @@ func (m *machine) alive(i int, op *Operation, ev Event) {
 	if report.RequiresDecision {
 		m.raise(i, op.ID, report)
 	}
+}
+
+// goesOn takes back what was asked about an operation that stood still, or was thought never to have started.
+func (m *machine) goesOn(i int, op *Operation) {
+	m.s.Steps[i].Reason = nil
+	m.clearBoundary(op.ID)
 }
 
 // terminal closes an operation. A completion is not the step's: that takes a verdict first (laws 5 and 20).
@@ -122,7 +130,8 @@ func (m *machine) contradiction(i int, op *Operation, ev Event) {
 	st := &m.s.Steps[i]
 	m.note(st.ID, fmt.Sprintf("contradiction: event %s says %s, %s stood before", ev.EventID, ev.Name, op.Phase))
 	earlier := op.Terminal != nil && !op.later(ev.Epoch, ev.Seq) && ev.Epoch > 0
-	if !earlier || m.stopping() || (st.VerifyBy == 0 && m.s.Boundary == nil) {
+	undecided := st.VerifyBy > 0 || (m.s.Boundary != nil && m.s.Boundary.OperationID == op.ID)
+	if !earlier || m.stopping() || !undecided {
 		return
 	}
 	st.Result, st.VerifyBy, st.Verifying, st.Receipt = nil, 0, false, nil

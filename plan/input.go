@@ -3,7 +3,8 @@ package plan
 import "errand/catalog"
 
 // Input is one thing that can happen to a plan. Step takes any of them in any state.
-// Every request command is answered by exactly one input, even when its activity failed.
+// Every request command is answered by exactly one input, even when its activity failed; only AwaitDevice, once it is
+// withdrawn, is not. An answer to nothing that is out says nothing.
 type Input interface{ input() }
 
 // Begin is the first input: take up the plan.
@@ -41,6 +42,8 @@ type Submitted struct {
 	PreStateRevision string   `json:"pre_state_revision,omitempty"`
 	Terminal         *Event   `json:"terminal,omitempty"` // stored by the device: the submit was a repeat
 	Report           *Report  `json:"report,omitempty"`
+	// Unasked says that a refusal is our own, such as an unmet precondition: the device was not asked.
+	Unasked bool `json:"unasked,omitempty"`
 	// ConnectionEpoch is the route that was tried; an undelivered submit refutes it.
 	ConnectionEpoch int64  `json:"connection_epoch,omitempty"`
 	Detail          string `json:"detail,omitempty"`

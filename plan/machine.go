@@ -16,6 +16,7 @@ const (
 	afterCancel     = 3 * second  // from a cancel that was taken to the question how it went
 	firstBackoff    = 2 * second  // between questions that brought nothing; doubles
 	lastBackoff     = 60 * second
+	longest         = 30 * 24 * 60 * minute // of any time given to us: sums of them stay far from overflow
 )
 
 // StateVersion is the version of State that this code writes.
@@ -114,9 +115,12 @@ func (m *machine) begin() {
 	}
 	s := &m.s
 	s.Begun = true
-	s.Deadline = s.Start.AskedAt + orDefault(s.Start.DeadlineMs, defaultDeadline)
-	s.StartBy = s.Start.AskedAt + orDefault(s.Start.StartByMs, defaultStartBy)
+	asked := min(s.Start.AskedAt, m.at) // nobody speaks in the future
+	s.Deadline = asked + orDefault(s.Start.DeadlineMs, defaultDeadline)
+	s.StartBy = asked + orDefault(s.Start.StartByMs, defaultStartBy)
 	switch {
+	case !ValidID(s.Start.PlanID) || s.Start.DeviceID == "":
+		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "without a well-formed plan id and a device id no report could be matched"})
 	case s.Start.Document != nil && s.Start.Slice != nil:
 		m.adopt(*s.Start.Document, *s.Start.Slice)
 	case s.Start.Utterance == nil:
@@ -128,7 +132,7 @@ func (m *machine) begin() {
 
 func orDefault(v, d int64) int64 {
 	if v > 0 {
-		return v
+		return min(v, longest)
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 
 	"errand/plan"
 )
@@ -54,6 +55,7 @@ func (d *model) submit(c plan.Submit) plan.Submitted {
 	if d.refuse != nil {
 		report := d.refuse
 		d.refuse = nil
+		d.tombstones[c.OperationID] = true // a refusal is for ever: a copy that comes later finds it
 		return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Report: report}
 	}
 	t := &task{id: fmt.Sprintf("t%d", len(d.tasks)+1), phase: plan.OpAccepted, step: c.StepID, method: c.TaskMethod}
@@ -88,10 +90,16 @@ func (d *model) work() {
 	}
 	id := d.queue[0]
 	t := d.tasks[id]
-	if t.phase == plan.OpAccepted {
+	switch t.phase {
+	case plan.OpAccepted:
 		t.phase = plan.OpRunning
 		d.report(id, plan.EventStarted, nil)
 		return
+	case plan.OpBlocked:
+		t.phase = plan.OpRunning
+		d.report(id, plan.EventRunning, nil)
+		return
+	default:
 	}
 	d.queue = d.queue[1:]
 	if report := d.fail[t.step]; report != nil {
@@ -102,6 +110,22 @@ func (d *model) work() {
 	t.phase = plan.OpCompleted
 	d.effects = append(d.effects, id) // in one breath with the terminal
 	d.report(id, plan.EventCompleted, nil)
+}
+
+// block lets what runs get stuck; work frees it again.
+func (d *model) block(report *plan.Report) {
+	if len(d.queue) == 0 || d.tasks[d.queue[0]].phase != plan.OpRunning {
+		return
+	}
+	d.tasks[d.queue[0]].phase = plan.OpBlocked
+	d.report(d.queue[0], plan.EventBlocked, report)
+}
+
+// wipe loses the device's memory: it stands still, knows nothing, and says so by another store's name.
+func (d *model) wipe() {
+	d.store += "x"
+	d.tasks, d.tombstones, d.queue = map[string]*task{}, map[string]bool{}, nil
+	d.reboot()
 }
 
 func (d *model) status(operation string) plan.StatusReported {
@@ -135,7 +159,7 @@ func (d *model) cancel(operation string) plan.CancelAnswered {
 		answer.Case = plan.CancelStopping
 	default:
 		t.phase = plan.OpCancelled
-		d.queue = d.queue[1:]
+		d.queue = slices.DeleteFunc(d.queue, func(id string) bool { return id == operation })
 		d.report(operation, plan.EventCancelled, nil)
 		answer.Case, answer.Terminal = plan.CancelDone, t.terminal
 	}

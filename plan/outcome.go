@@ -12,11 +12,16 @@ func (m *machine) finish() {
 	s := &m.s
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		if op := st.op(); st.Closed == "" && (op == nil || op.Phase == OpUnsent) {
+		op := st.op()
+		switch {
+		case st.Closed != "":
+		case op == nil || (op.Phase == OpUnsent && !op.Loose):
 			st.Closed = StepSkipped
 			if s.Cancel != nil {
 				st.Closed = StepCancelled
 			}
+		case !op.Phase.Dead():
+			op.Lost = true // nobody can tell any more: reported unknown (law 19)
 		}
 		st.Phase = st.derivePhase(false)
 	}
@@ -59,7 +64,7 @@ func (m *machine) outcome() Outcome {
 	return o
 }
 
-// stepOutcome tells how a step ended. An operation that is not dead at the close is unknown: nothing vanishes (law 19).
+// stepOutcome tells how a step ended.
 func (s *State) stepOutcome(i int) StepOutcome {
 	st := &s.Steps[i]
 	out := StepOutcome{ID: st.ID, Phase: st.Phase, Result: st.Result, Receipt: st.Receipt, Reason: st.Reason}
@@ -70,9 +75,6 @@ func (s *State) stepOutcome(i int) StepOutcome {
 	out.OperationID, out.TaskMethod = op.ID, s.capability(i).TaskMethod
 	if op.Terminal != nil {
 		out.EventName = string(op.Terminal.Name)
-	}
-	if st.Closed == "" && !op.Phase.Dead() {
-		out.Phase = StepUnknown
 	}
 	return out
 }

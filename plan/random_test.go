@@ -14,8 +14,8 @@ import (
 // order, and then lets everything go well. Every step is held against the laws (checkLaws), the end against the effects.
 func TestLawsHoldInRandomHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newSim(t, shapes[rapid.IntRange(0, len(shapes)-1).Draw(t, "shape")]())
-		s.device.verdict = rapid.SampledFrom([]plan.Verdict{plan.Verified, plan.Unverified, plan.Contradicted}).Draw(t, "verdict")
+		s := newDecidedSim(t, shapes[rapid.IntRange(0, len(shapes)-1).Draw(t, "shape")](), rapid.SampledFrom([]string{"", "model"}).Draw(t, "decider"))
+		s.device.verdict = rapid.SampledFrom([]plan.Verdict{plan.Verified, plan.Unverified, plan.Contradicted, "perhaps"}).Draw(t, "verdict")
 		t.Repeat(map[string]func(*rapid.T){
 			"answer": func(t *rapid.T) {
 				if len(s.out) == 0 {
@@ -25,7 +25,54 @@ func TestLawsHoldInRandomHistories(t *testing.T) {
 				if _, waits := s.out[i].(plan.AwaitDevice); waits && !s.device.online {
 					t.Skip("the device is away")
 				}
-				s.answer(i, how(rapid.IntRange(int(fine), int(vanish)).Draw(t, "how")))
+				s.answer(i, how(rapid.IntRange(int(fine), int(late)).Draw(t, "how")))
+			},
+			"decides": func(t *rapid.T) {
+				if i := request[plan.Decide](s); i >= 0 {
+					s.out = slices.Delete(s.out, i, i+1)
+					s.take(plan.Decided{Decision: rapid.SampledFrom(decisions).Draw(t, "decision"), LLMCalls: 1})
+				}
+			},
+			"arrives": func(t *rapid.T) {
+				if len(s.delayed) == 0 {
+					t.Skip("no submit is under way")
+				}
+				s.arrive(rapid.IntRange(0, len(s.delayed)-1).Draw(t, "which"))
+			},
+			"again": func(t *rapid.T) {
+				if len(s.answers) == 0 || s.finish != nil {
+					t.Skip("nothing was answered")
+				}
+				if in := rapid.SampledFrom(s.answers).Draw(t, "old"); !s.awaits(in) {
+					s.take(in)
+				}
+			},
+			"blocks": func(t *rapid.T) {
+				code := rapid.SampledFrom([]string{"TRY_AGAIN", "ASK_ME", "NEVER_HEARD_OF"}).Draw(t, "code")
+				s.device.block(&plan.Report{Code: code, RequiresDecision: rapid.Bool().Draw(t, "decide")})
+				s.collect()
+			},
+			"wipe": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 {
+					s.device.wipe()
+					s.delayed = nil // with its memory went its tombstones: nothing could stop these
+				}
+			},
+			"long":       func(t *rapid.T) { s.tick(rapid.Int64Range(1, 30).Draw(t, "minutes") * 60_000) },
+			"steps back": func(t *rapid.T) { s.now -= rapid.Int64Range(1, 5_000).Draw(t, "ms") },
+			"link": func(t *rapid.T) {
+				route := s.route()
+				if s.finish == nil {
+					s.take(rapid.SampledFrom([]plan.DeviceChange{{Route: &route}, {Gone: route.ConnectionEpoch}, {}}).Draw(t, "change"))
+				}
+			},
+			"amend": func(t *rapid.T) {
+				id := rapid.SampledFrom([]string{"more", "most", "move"}).Draw(t, "id")
+				s.take(plan.Amend{By: "kim", Steps: []plan.StepSpec{spec(id, rapid.SampledFrom([]string{"dock", "nosuch"}).Draw(t, "capability"), []string{"move"}, nil)}})
+			},
+			"doubt": func(t *rapid.T) {
+				id := rapid.SampledFrom([]string{"p-1/move/1", "p-1/purify/1", "p-1/move/2"}).Draw(t, "operation")
+				s.take(plan.Doubt{DeviceID: testDevice, OperationID: id})
 			},
 			"deliver": func(t *rapid.T) {
 				if len(s.events) == 0 || s.finish != nil {
@@ -68,6 +115,35 @@ func TestLawsHoldInRandomHistories(t *testing.T) {
 	})
 }
 
+var decisions = []plan.DecisionKind{plan.DecideRetry, plan.DecideAsk, plan.DecideCancel, plan.DecideReplan, "", "nonsense"}
+
+// awaits reports whether the answer could be one to a request that is out: the shell gives those once, in its order.
+func (s *sim) awaits(in plan.Input) bool {
+	return slices.ContainsFunc(s.out, func(c plan.Command) bool {
+		switch c := c.(type) {
+		case plan.Submit:
+			in, ok := in.(plan.Submitted)
+			return ok && in.OperationID == c.OperationID
+		case plan.QueryStatus:
+			in, ok := in.(plan.StatusReported)
+			return ok && in.OperationID == c.OperationID
+		case plan.CancelTask:
+			in, ok := in.(plan.CancelAnswered)
+			return ok && in.OperationID == c.OperationID
+		case plan.Verify:
+			in, ok := in.(plan.VerifiedResult)
+			return ok && in.OperationID == c.OperationID
+		case plan.AwaitDevice:
+			_, ok := in.(plan.DeviceFound)
+			return ok
+		case plan.Decide:
+			_, ok := in.(plan.Decided)
+			return ok
+		}
+		return false
+	})
+}
+
 var shapes = []func() *plan.Document{
 	threeSteps,
 	func() *plan.Document {
@@ -93,6 +169,12 @@ func noise(t *rapid.T) plan.Input {
 		plan.Answer{QuestionID: "p-1.99", Choice: "continue"},
 		plan.Doubt{DeviceID: testDevice, OperationID: id, Why: "unreadable"},
 		plan.DeviceChange{Gone: 1},
+		plan.DeviceFound{Route: plan.Route{GatewayID: "old", ConnectionEpoch: 0}},
+		plan.Event{EventID: "n", DeviceID: testDevice, Epoch: 1, Seq: -5, Name: plan.EventRunning, OperationID: id, WorkflowID: testPlan, StepID: "move", TaskID: id},
+		plan.StatusReported{OperationID: "p-1/move/1", Finding: "nonsense", Status: "nonsense", Epoch: -1, AsOfSeq: 1 << 62},
+		plan.Submitted{OperationID: "p-1/move/1", Delivery: "nonsense"},
+		plan.CancelAnswered{OperationID: "p-1/move/1", Case: "nonsense"},
+		plan.Planned{}, plan.Amend{}, plan.Pause{}, plan.Resume{}, plan.Answer{}, plan.CancelAnswered{}, nil,
 		plan.DeadlinePassed{},
 		plan.Begin{},
 	}).Draw(t, "noise")
@@ -128,7 +210,13 @@ func judge(t *rapid.T, s *sim, o plan.Outcome) {
 	if o.State == plan.Completed && slices.ContainsFunc(o.Steps, func(st plan.StepOutcome) bool { return st.Phase != plan.StepCompleted }) {
 		t.Fatalf("Law20: completed, with %+v", o.Steps)
 	}
+	if s.decides > 5 || o.LLMCalls > 5 {
+		t.Fatalf("Law13: %d decisions asked for, %d calls", s.decides, o.LLMCalls)
+	}
 	before := len(s.device.effects)
+	for len(s.delayed) > 0 {
+		s.arrive(0)
+	}
 	for s.device.busy() {
 		s.work()
 	}

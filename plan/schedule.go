@@ -45,14 +45,14 @@ func (m *machine) openGeneration(i int) {
 func (m *machine) send(i int) {
 	s, st := &m.s, &m.s.Steps[i]
 	op := st.op()
-	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 {
+	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || m.at < op.CheckAt {
 		return
 	}
-	if !m.bind(i) || s.Device.Route == nil {
+	if !m.bind(i) || s.Device.Route == nil || m.askIfLate(op) {
 		return
 	}
-	spec, c, route := s.Document.Steps[i], s.capability(i), *s.Device.Route
-	ttl := c.Timeouts.QueueMs
+	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
+	ttl := t.QueueMs
 	if !s.moved() {
 		ttl = min(ttl, s.StartBy-m.at)
 	}
@@ -62,7 +62,7 @@ func (m *machine) send(i int) {
 	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, OperationID: op.ID, PlanID: s.Start.PlanID,
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
-		Arguments: st.Arguments, TimeoutMs: c.Timeouts.RunMs, TTLMs: ttl, Again: op.Sends > 1,
+		Arguments: st.Arguments, TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
 		Preconditions: c.Preconditions})
 }
 
@@ -110,7 +110,7 @@ func (m *machine) bind(i int) bool {
 
 func (m *machine) submitted(in Submitted) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil {
+	if op == nil || !op.Sending {
 		return
 	}
 	op.Sending = false
@@ -134,6 +134,7 @@ func (m *machine) submitted(in Submitted) {
 		}
 		m.refute(in.ConnectionEpoch)
 	default:
+		op.Loose = true
 		if op.Phase == OpSent {
 			m.lose(op, "no acknowledgement: "+in.Detail)
 		}
@@ -141,23 +142,33 @@ func (m *machine) submitted(in Submitted) {
 }
 
 func (m *machine) accepted(i int, op *Operation, in Submitted) {
+	doubted, why := op.Lost, op.Why
 	m.contact(op)
 	if in.StoreID != "" {
 		op.StoreID = in.StoreID
-	}
-	if in.Terminal != nil {
-		m.apply(i, op, *in.Terminal)
-		return
 	}
 	if op.Phase.rank() < OpAccepted.rank() {
 		op.Phase = OpAccepted
 	}
 	op.CheckAt = m.overdueAt(i, op)
+	if doubted { // by something that came while it was out: that it was taken does not settle what came of it
+		m.lose(op, why)
+	}
+	if in.Terminal != nil {
+		m.apply(i, op, *in.Terminal)
+	}
 }
 
 func (m *machine) refused(i int, op *Operation, in Submitted) {
-	if op.Phase.rank() > 0 {
+	switch {
+	case op.Phase.rank() > 0:
 		m.lose(op, "refused, after the device had taken it")
+		return
+	case in.Unasked && op.Loose: // the device said nothing, and an earlier submit may be on its way to it
+		m.lose(op, "not sent again, and whether it came the first time is unknown")
+		return
+	case m.stopping() && (op.Cancelling || op.CancelSent != ""):
+		op.Phase, op.Lost, op.Why = OpCancelled, false, "its cancel was there first"
 		return
 	}
 	op.Phase, op.Lost = OpRefused, false
@@ -170,7 +181,7 @@ func (m *machine) refused(i int, op *Operation, in Submitted) {
 
 // overdueAt is when an operation should have ended by itself: then the device is asked (design §6 Timeouts).
 func (m *machine) overdueAt(i int, op *Operation) int64 {
-	t := m.s.capability(i).Timeouts
+	t := m.s.timeouts(i)
 	if op.Phase.rank() >= OpRunning.rank() {
 		return m.at + t.RunMs + slack
 	}

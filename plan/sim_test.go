@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -89,6 +90,21 @@ type sim struct {
 	// submits counts Submit commands by operation id.
 	submits map[string]int
 	order   []string // steps in the order of their first submit
+	// delayed are submits whose sender gave up on them, but not the network.
+	delayed []delayed
+	// answers are all there ever were, for a network that says things twice.
+	answers []plan.Input
+	decides int
+	all     []plan.Command
+	raw     []byte // the state as it was stored last
+	// retention is what the device declares; hostile says that somebody lies, so that only the machine's own manners count.
+	retention int64
+	hostile   bool
+}
+
+type delayed struct {
+	submit plan.Submit
+	until  int64 // its time to live is over
 }
 
 type tb interface {
@@ -96,9 +112,13 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-func newSim(t tb, doc *plan.Document) *sim {
+func newSim(t tb, doc *plan.Document) *sim { return newDecidedSim(t, doc, "") }
+
+// newDecidedSim is a plan that has a decider.
+func newDecidedSim(t tb, doc *plan.Document, decider string) *sim {
 	s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}}
-	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, Locale: "en", AskedAt: askedAt, Document: doc, Slice: testSlice()})
+	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, Locale: "en", AskedAt: askedAt, Document: doc,
+		Slice: testSlice(), Decider: decider})
 	s.take(plan.Begin{})
 	return s
 }
@@ -107,11 +127,30 @@ func (s *sim) take(in plan.Input) {
 	s.t.Helper()
 	before := s.state
 	next, commands := plan.Step(s.state, s.now, in)
-	s.state = next
+	s.state = s.stored(next)
 	for _, c := range commands {
 		s.command(c)
 	}
+	s.all = append(s.all, commands...)
+	if s.hostile {
+		s.checkWaits()
+		return
+	}
 	s.checkLaws(before, in, commands)
+}
+
+// stored is the state as it comes back from where it was kept: nothing may hang on what JSON does not keep.
+func (s *sim) stored(state plan.State) plan.State {
+	raw, err := json.Marshal(state)
+	if err != nil {
+		s.t.Fatalf("the state is not JSON: %v", err)
+	}
+	s.raw = raw
+	var back plan.State
+	if err := json.Unmarshal(raw, &back); err != nil {
+		s.t.Fatalf("the state does not come back from JSON: %v", err)
+	}
+	return back
 }
 
 func (s *sim) command(c plan.Command) {
@@ -134,6 +173,9 @@ func (s *sim) command(c plan.Command) {
 		}
 		s.submits[c.OperationID]++
 		s.out = append(s.out, c)
+	case plan.Decide:
+		s.decides++
+		s.out = append(s.out, c)
 	default:
 		s.out = append(s.out, c)
 	}
@@ -141,7 +183,7 @@ func (s *sim) command(c plan.Command) {
 
 func (s *sim) route() plan.Route {
 	return plan.Route{GatewayID: "g", TaskQueue: "deviceio@g", ConnectionEpoch: s.device.connection, BootEpoch: s.device.epoch,
-		StoreID: s.device.store, Profile: plan.Profile{Status: true, Dedupe: true, Outbox: true}}
+		StoreID: s.device.store, RetentionMs: s.retention, Profile: plan.Profile{Status: true, Dedupe: true, Outbox: true}}
 }
 
 // how says what becomes of a request on its way.
@@ -152,6 +194,7 @@ const (
 	ackLost     // it arrived, its answer did not
 	notSent     // surely never sent
 	vanish      // perhaps sent; it did not arrive
+	late        // perhaps sent; it arrives when its sender has long given it up
 )
 
 // answer takes the first request out of line and lets the device and the network answer it.
@@ -160,10 +203,22 @@ func (s *sim) answer(i int, h how) {
 	c := s.out[i]
 	s.out = slices.Delete(s.out, i, i+1)
 	up := s.device.online
-	if !up && h != vanish {
+	if !up && h != vanish && h != late {
 		h = notSent
 	}
-	s.take(s.reply(c, h))
+	in := s.reply(c, h)
+	s.answers = append(s.answers, in)
+	s.take(in)
+}
+
+// arrive lets a delayed submit reach the device, if it is not too old by then.
+func (s *sim) arrive(i int) {
+	d := s.delayed[i]
+	s.delayed = slices.Delete(s.delayed, i, i+1)
+	if s.now < d.until {
+		s.device.submit(d.submit)
+		s.collect()
+	}
 }
 
 func (s *sim) reply(c plan.Command, h how) plan.Input {
@@ -172,10 +227,13 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 	case plan.AwaitDevice:
 		return plan.DeviceFound{Route: s.route()}
 	case plan.Submit:
-		if h == notSent {
+		if h == notSent || (h != vanish && c.Route.ConnectionEpoch != d.connection) {
 			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUndelivered, ConnectionEpoch: c.Route.ConnectionEpoch}
 		}
-		if h == vanish {
+		if h == late {
+			s.delayed = append(s.delayed, delayed{submit: c, until: s.now + c.TTLMs})
+		}
+		if h == vanish || h == late {
 			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown}
 		}
 		answer := d.submit(c)
@@ -190,7 +248,7 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		}
 		return d.status(c.OperationID)
 	case plan.CancelTask:
-		if h == notSent || h == vanish {
+		if h == notSent || h == vanish || h == late {
 			return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, ConnectionEpoch: c.Route.ConnectionEpoch}
 		}
 		answer := d.cancel(c.OperationID)
@@ -206,6 +264,8 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		return plan.VerifiedResult{OperationID: c.OperationID, Verdict: d.verdict, VerifiedBy: "context"}
 	case plan.FetchContext:
 		return plan.ContextFetched{Context: map[string]any{}, ConnectionEpoch: c.Route.ConnectionEpoch}
+	case plan.MakePlan:
+		return plan.Planned{Document: threeSteps(), Slice: testSlice()}
 	case plan.Decide:
 		return plan.Decided{}
 	}

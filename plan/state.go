@@ -90,6 +90,7 @@ type State struct {
 	Asked    int         `json:"asked"`              // questions so far; numbers their ids
 	Boundary *Boundary   `json:"boundary,omitempty"` // a decision is due
 	Decided  int         `json:"decided"`            // decisions spent
+	Deciding bool        `json:"deciding,omitempty"` // a Decide command is out: one at a time
 
 	Seen []SeenEpoch `json:"seen,omitempty"`
 	// Wake is the absolute time the shell was last asked to wake us at; 0 means none.
@@ -122,6 +123,8 @@ type DeviceState struct {
 	Since    int64 `json:"since,omitempty"`
 	// Refuted is the connection epoch that turned out to be gone: AwaitDevice must find a newer one.
 	Refuted int64 `json:"refuted,omitempty"`
+	// Late says that the device was away for long: ask before a plan that was on its way moves it again.
+	Late bool `json:"late,omitempty"`
 }
 
 // Route is where a device can be reached now, and what it declared in its handshake.
@@ -194,6 +197,8 @@ type Operation struct {
 	Sending    bool `json:"sending,omitempty"`
 	Asking     bool `json:"asking,omitempty"`
 	Cancelling bool `json:"cancelling,omitempty"`
+	// Loose says that nobody heard what became of a submit: it may still be on its way, whatever the device says now.
+	Loose bool `json:"loose,omitempty"`
 	// Sends counts submits under this id; CancelSent says that a cancel reached the device's door.
 	Sends      int    `json:"sends"`
 	CancelSent string `json:"cancel_sent,omitempty"` // the device's answer: a CancelCase
@@ -202,7 +207,7 @@ type Operation struct {
 	StoreID     string `json:"store_id,omitempty"`
 	RetentionMs int64  `json:"retention_ms,omitempty"`
 	SentAt      int64  `json:"sent_at,omitempty"`
-	// CheckAt is when we ask about it next.
+	// CheckAt is when we ask about it next; while it is unsent, when it may be sent again.
 	CheckAt int64 `json:"check_at,omitempty"`
 	Asks    int   `json:"asks,omitempty"`
 	// Epoch and Seq are those of the last event applied at the current rank.
@@ -268,7 +273,7 @@ type Boundary struct {
 	OperationID string `json:"operation_id,omitempty"`
 	Report      Report `json:"report"`
 	At          int64  `json:"at"`
-	Asked       bool   `json:"asked"` // a Decide command is out
+	Asked       bool   `json:"asked"` // the Decide command that is out is about this one
 }
 
 // SeenEpoch remembers the events of one boot: a high-water mark and a window below it (law 7).

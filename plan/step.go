@@ -97,6 +97,12 @@ func (s *State) find(operationID string) (int, *Operation) {
 	return i, &s.Steps[i].Ops[id.Generation-1]
 }
 
+// timeouts returns the times of a step's task, within bounds.
+func (s *State) timeouts(i int) catalog.Timeouts {
+	t := s.capability(i).Timeouts
+	return catalog.Timeouts{QueueMs: min(max(t.QueueMs, 0), longest), RunMs: min(max(t.RunMs, 0), longest)}
+}
+
 // capability returns the capability of a step. Validation made sure that it is in the slice.
 func (s *State) capability(i int) *catalog.Capability {
 	c, _ := s.Slice.Capability(s.Document.Steps[i].Action.CapabilityID)

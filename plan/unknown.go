@@ -9,7 +9,10 @@ func (m *machine) lose(op *Operation, why string) {
 }
 
 // contact records that the device spoke about an operation.
-func (m *machine) contact(op *Operation) { op.Lost, op.Why, op.Asks = false, "", 0 }
+func (m *machine) contact(op *Operation) {
+	op.Lost, op.Why, op.Asks = false, "", 0
+	m.s.Device.Late = false // what it was away for went on meanwhile: the next step follows as it would have
+}
 
 // tend looks after what is in flight: what is overdue is lost, what is lost is asked about, what completed is verified.
 func (m *machine) tend() {
@@ -39,7 +42,7 @@ func (m *machine) tend() {
 
 func (m *machine) statusReported(in StatusReported) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil {
+	if op == nil || !op.Asking {
 		return
 	}
 	op.Asking = false
@@ -65,6 +68,7 @@ func (m *machine) statusFound(i int, op *Operation, in StatusReported) {
 		op.TaskID = in.TaskID
 	}
 	if in.Terminal != nil {
+		op.CheckAt = m.at + recheck // should it be no terminal at all
 		m.apply(i, op, *in.Terminal)
 		return
 	}
@@ -75,10 +79,13 @@ func (m *machine) statusFound(i int, op *Operation, in StatusReported) {
 	m.contact(op)
 	if in.Status.rank() > op.Phase.rank() || (in.Status.rank() == op.Phase.rank() && op.later(in.Epoch, in.AsOfSeq)) {
 		op.Phase, op.Epoch, op.Seq = in.Status, in.Epoch, in.AsOfSeq
+		if op.Phase != OpBlocked { // why it is blocked comes with its event
+			m.goesOn(i, op)
+		}
 	}
 	op.CheckAt = m.at + recheck
 	if m.stopping() {
-		op.CheckAt = m.at + afterCancel
+		op.CheckAt = m.at + min(max((m.at-m.stoppedAt())/4, afterCancel), recheck)
 	}
 }
 
@@ -87,12 +94,19 @@ func (m *machine) statusFound(i int, op *Operation, in StatusReported) {
 func (m *machine) statusNotFound(op *Operation, in StatusReported) {
 	sameStore := op.StoreID != "" && in.StoreID == op.StoreID
 	remembered := op.RetentionMs == 0 || m.at-op.SentAt < op.RetentionMs
-	if sameStore && remembered && op.Phase == OpSent {
-		op.Phase, op.Lost, op.Why = OpUnsent, false, "never arrived: to be sent again"
+	neverRan := sameStore && remembered && op.Phase == OpSent
+	if neverRan && !m.stopping() {
+		op.Phase, op.Lost, op.Why, op.CheckAt = OpUnsent, false, "never arrived: to be sent again", 0
+		if op.Sends > 1 {
+			op.CheckAt = m.at + backoff(op.Sends-1)
+		}
 		return
 	}
 	op.Lost = true
 	op.Why = "the device does not know it, and cannot know whether it ran"
+	if neverRan {
+		op.Why = "never arrived yet: only its cancel keeps it from coming" // a tombstone, see cancelAnswered
+	}
 	op.CheckAt = m.at + backoff(op.Asks)
 }
 

@@ -26,7 +26,7 @@ func (m *machine) tendVerification(st *StepState, op *Operation) {
 
 func (m *machine) verified(in VerifiedResult) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil || op.Generation != len(m.s.Steps[i].Ops) || m.s.Steps[i].VerifyBy == 0 {
+	if op == nil || op.Generation != len(m.s.Steps[i].Ops) || !m.s.Steps[i].Verifying {
 		return
 	}
 	m.close(i, op, in)
@@ -36,6 +36,9 @@ func (m *machine) verified(in VerifiedResult) {
 func (m *machine) close(i int, op *Operation, v VerifiedResult) {
 	st, c := &m.s.Steps[i], m.s.capability(i)
 	st.VerifyBy, st.Verifying = 0, false
+	if v.Verdict != Verified && v.Verdict != Contradicted {
+		v.Verdict = Unverified
+	}
 	st.Receipt = &Receipt{
 		OperationID: op.ID, LogicalAction: c.ID + "." + m.s.Document.Steps[i].Action.OperationID,
 		TargetRef: targetRef(c, st.Arguments), PreStateRevision: op.Pre,

@@ -29,7 +29,8 @@ func (r *planRun) makePlan(c plan.MakePlan) {
 func (r *planRun) awaitDevice(c plan.AwaitDevice) {
 	r.stopAwaiting()
 	ctx, cancel := workflow.WithCancel(r.live)
-	r.await = cancel
+	withdrawn := false
+	r.await = func() { withdrawn = true; cancel() }
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: plan.GatewaysTaskQueue, StartToCloseTimeout: awaitBounds, HeartbeatTimeout: awaitBeat,
 		Summary: "find the device", WaitForCancellation: false,
@@ -37,8 +38,8 @@ func (r *planRun) awaitDevice(c plan.AwaitDevice) {
 	})
 	r.out(workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c), func(f workflow.Future) plan.Input {
 		var in plan.DeviceFound
-		if err := f.Get(r.live, &in); err != nil {
-			return nil // withdrawn
+		if err := f.Get(r.live, &in); err != nil || withdrawn {
+			return nil // one that came back just before it was withdrawn must not answer the next one
 		}
 		return in
 	})
@@ -57,12 +58,12 @@ func (r *planRun) submit(c plan.Submit) {
 	r.out(r.device(c.Route, plan.ActivitySubmit, summary, submitTime, c), func(f workflow.Future) plan.Input {
 		var in plan.Submitted
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown, Detail: err.Error()}
+			in = plan.Submitted{Delivery: plan.DeliveryUnknown, Detail: err.Error()}
 			if neverStarted(err) {
 				in.Delivery = plan.DeliveryUndelivered
 			}
 		}
-		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
 	})
 }
@@ -77,9 +78,9 @@ func (r *planRun) cancelTask(c plan.CancelTask) {
 	r.out(r.device(c.Route, plan.ActivityCancelTask, "stop "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.CancelAnswered
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, Detail: err.Error()}
+			in = plan.CancelAnswered{Case: plan.CancelUnreachable, Detail: err.Error()}
 		}
-		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
 	})
 }
@@ -88,9 +89,9 @@ func (r *planRun) queryStatus(c plan.QueryStatus) {
 	r.out(r.device(c.Route, plan.ActivityStatus, "ask about "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.StatusReported
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnreachable, Detail: err.Error()}
+			in = plan.StatusReported{Finding: plan.StatusUnreachable, Detail: err.Error()}
 		}
-		in.ConnectionEpoch = c.Route.ConnectionEpoch
+		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
 	})
 }
@@ -110,8 +111,9 @@ func (r *planRun) verify(c plan.Verify) {
 	r.out(r.device(c.Route, plan.ActivityVerify, "verify "+c.OperationID, verifyTime, c), func(f workflow.Future) plan.Input {
 		var in plan.VerifiedResult
 		if err := f.Get(r.live, &in); err != nil {
-			return plan.VerifiedResult{OperationID: c.OperationID, Verdict: plan.Unverified, Detail: err.Error()}
+			in = plan.VerifiedResult{Verdict: plan.Unverified, Detail: err.Error()}
 		}
+		in.OperationID = c.OperationID
 		return in
 	})
 }

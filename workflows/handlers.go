@@ -54,6 +54,8 @@ func (r *planRun) mayAnswer(in plan.Answer) error {
 		return fmt.Errorf("answer: no question is open")
 	case q.ID != in.QuestionID:
 		return fmt.Errorf("answer: question %q is not open; %q is", in.QuestionID, q.ID)
+	case r.now() >= q.ExpiresAt:
+		return fmt.Errorf("answer: question %q has expired: no answer in time was taken as no", in.QuestionID)
 	case !slices.Contains(q.Choices, in.Choice):
 		return fmt.Errorf("answer: %q is not a choice; the choices are %v", in.Choice, q.Choices)
 	}

@@ -50,8 +50,8 @@ type planRun struct {
 	inbox   []plan.Input // from update handlers
 	taken   int          // how many of the inbox the machine took
 	timer   *wakeTimer
-	wake    int64               // when the machine last asked to be woken
-	await   workflow.CancelFunc // of the AwaitDevice that is out
+	wake    int64  // when the machine last asked to be woken
+	await   func() // withdraws the AwaitDevice that is out
 	shown   shown
 	outcome *plan.Outcome
 }
