@@ -15,7 +15,7 @@ import (
 // `known` the rooms there are, `offers` what can be asked for. Those that begin with ask are questions.
 func PlanSentences() map[string][]string {
 	return map[string][]string{
-		"done": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
+		"done": {"steps"}, "done_unsure": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
 		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
 		"ask_decision": {"reason"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
 	}

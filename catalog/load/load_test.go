@@ -98,6 +98,7 @@ watches:
   - {kind: smoke, min_confidence: 0.8, routine: look}
 sentences:
   done: {ko: "{steps}", en: "{steps}"}
+  done_unsure: {ko: 아마, en: Perhaps}
   partly: {ko: 일부, en: Partly}
   failed: {ko: "실패. {reason}", en: "Failed. {reason}"}
   cancelled: {ko: 취소, en: Cancelled}

@@ -34,6 +34,8 @@ type Registry interface {
 	Devices(ctx context.Context) ([]registry.Device, error)
 	Device(ctx context.Context, id string) (registry.Device, error)
 	Resolve(ctx context.Context, name string) (registry.Device, error)
+	Approve(ctx context.Context, id string) error
+	Revoke(ctx context.Context, id string) error
 	StrayPage(ctx context.Context, deviceID string, size int, token string) (page []registry.StrayEvent, next string, err error)
 	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
 	Ping(ctx context.Context) error

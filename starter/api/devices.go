@@ -27,6 +27,33 @@ func (a *API) deviceRoutes() {
 		Errors: []int{401, 503}}, a.devices)
 	get(a, huma.Operation{OperationID: "show-device", Path: "/v1/devices/{id}", Summary: "Show one device, its rooms included",
 		Errors: []int{401, 404, 409, 503}}, a.device)
+	register(a, huma.Operation{OperationID: "approve-device", Method: "POST", Path: "/v1/devices/{id}/approve", Summary: "Let a device in",
+		Description: "A device that waits to be let in retries by itself, and is in within seconds. Approving it again changes nothing.",
+		Errors:      []int{401, 404, 409, 503}}, a.approve)
+	register(a, huma.Operation{OperationID: "revoke-device", Method: "POST", Path: "/v1/devices/{id}/revoke", Summary: "Throw a device out",
+		Description: "Its tokens are void at once, and its connection is cut at its gateway's next heartbeat. Plans that need it wait for it.",
+		Errors:      []int{401, 404, 409, 503}}, a.revoke)
+}
+
+func (a *API) approve(ctx context.Context, in *deviceIn) (*deviceOut, error) {
+	return a.change(ctx, in.ID, a.Registry.Approve)
+}
+
+func (a *API) revoke(ctx context.Context, in *deviceIn) (*deviceOut, error) {
+	return a.change(ctx, in.ID, a.Registry.Revoke)
+}
+
+// change does something to a device and answers with the device as it is then.
+func (a *API) change(ctx context.Context, name string, change func(context.Context, string) error) (*deviceOut, error) {
+	d, err := a.anyDevice(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := change(ctx, d.ID); err != nil {
+		return nil, err
+	}
+	d, err = a.Registry.Device(ctx, d.ID)
+	return &deviceOut{d}, err
 }
 
 func (a *API) devices(ctx context.Context, _ *struct{}) (*devicesOut, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -22,7 +23,7 @@ type Utterance struct {
 	SessionID      string `json:"session_id,omitempty" maxLength:"128" doc:"the conversation it is part of"`
 	UtteranceID    string `json:"utterance_id,omitempty" maxLength:"128" doc:"idempotency key: the same id again gets the same plan; generated if missing"`
 	DeviceID       string `json:"device_id,omitempty" maxLength:"128" doc:"id or friendly name; may be missing while there is only one device"`
-	Locale         string `json:"locale,omitempty" maxLength:"35" doc:"language of the answers, e.g. ko-KR or en; default ko"`
+	Locale         string `json:"locale,omitempty" maxLength:"35" doc:"language of the answers, e.g. ko-KR or en; default: that of the sentence"`
 	Timezone       string `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone of the speaker"`
 	SpokenAt       int64  `json:"spoken_at,omitempty" minimum:"0" doc:"when it was said, Unix ms; default: when it is received. Older than five minutes is refused"`
 
@@ -82,7 +83,7 @@ func (a *API) say(ctx context.Context, in *body) (*startedOut, error) {
 	if u.UtteranceID != "" {
 		id = planID("utterance", device.ID, u.UtteranceID)
 	}
-	start := plan.Start{PlanID: id, DeviceID: device.ID, Locale: u.Locale, AskedAt: u.SpokenAt,
+	start := plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt,
 		Utterance: &plan.Utterance{Text: u.RecognizedText, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}
 	return a.start(ctx, "utterance", start, hashJSON(u))
 }
@@ -178,4 +179,12 @@ func (a *API) started(ctx context.Context, id string) (*startedOut, error) {
 		out.Body.TTSResponse = view.Question.Text
 	}
 	return out, nil
+}
+
+// language is the locale of the answers: the one that is named, else English for a sentence without a Hangul syllable or letter.
+func language(u Utterance) string {
+	if u.Locale != "" || strings.ContainsFunc(u.RecognizedText, func(r rune) bool { return unicode.Is(unicode.Hangul, r) }) {
+		return u.Locale
+	}
+	return "en"
 }

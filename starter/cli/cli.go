@@ -30,10 +30,12 @@ type commandLine struct {
 	Serve serveCommand `cmd:"" help:"Serve the HTTP API."`
 
 	Device struct {
-		List   deviceList   `cmd:"" help:"List the devices."`
-		Show   deviceShow   `cmd:"" help:"Show one device, its rooms included."`
-		Strays deviceStrays `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
-	} `cmd:"" help:"Look at devices."`
+		List    deviceList    `cmd:"" help:"List the devices."`
+		Show    deviceShow    `cmd:"" help:"Show one device, its rooms included."`
+		Approve deviceApprove `cmd:"" help:"Let a device in."`
+		Revoke  deviceRevoke  `cmd:"" help:"Throw a device out."`
+		Strays  deviceStrays  `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
+	} `cmd:"" help:"Look at devices, let them in and throw them out."`
 	Catalog struct {
 		Lint catalogLint `cmd:"" help:"Check a catalog file."`
 		Show catalogShow `cmd:"" help:"Show what devices can do."`

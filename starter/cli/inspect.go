@@ -60,6 +60,33 @@ func (d *deviceShow) Run(s *session) error {
 	return printJSON(s, device)
 }
 
+type deviceApprove struct {
+	Device string `arg:"" help:"Device id or friendly name."`
+}
+
+// Run lets the device in.
+func (d *deviceApprove) Run(s *session) error { return changeDevice(s, d.Device, "approve") }
+
+type deviceRevoke struct {
+	Device string `arg:"" help:"Device id or friendly name."`
+}
+
+// Run throws the device out.
+func (d *deviceRevoke) Run(s *session) error { return changeDevice(s, d.Device, "revoke") }
+
+func changeDevice(s *session, name, change string) error {
+	c, err := newClient()
+	if err != nil {
+		return err
+	}
+	var device registry.Device
+	if err := c.post(s.ctx, "/v1/devices/"+url.PathEscape(name)+"/"+change, nil, &device); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "%s is %s\n", clean(device.ID), device.State)
+	return nil
+}
+
 type catalogLint struct {
 	File string `arg:"" help:"Catalog file (YAML)."`
 }

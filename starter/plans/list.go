@@ -1,7 +1,9 @@
 package plans
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -45,9 +47,9 @@ type Line struct {
 
 // List returns a page of plans, the newest first, and the token of the next page ("" after the last).
 func (c *Client) List(ctx context.Context, f Filter) (lines []Line, next string, err error) {
-	token, err := base64.RawURLEncoding.DecodeString(f.Token)
+	token, err := openToken(f.Token)
 	if err != nil {
-		return nil, "", ErrPageToken
+		return nil, "", err
 	}
 	page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: int32(f.Size), NextPageToken: token, Query: f.query()})
@@ -61,7 +63,34 @@ func (c *Client) List(ctx context.Context, f Filter) (lines []Line, next string,
 	for _, execution := range page.GetExecutions() {
 		lines = append(lines, line(execution))
 	}
-	return lines, base64.RawURLEncoding.EncodeToString(page.GetNextPageToken()), nil
+	return lines, sealToken(page.GetNextPageToken()), nil
+}
+
+// sealBytes is how much of a hash goes before the server's token: one that was made up or cut short is known by it here. The
+// server calls it its own trouble, and the SDK tries again until the time is up.
+const sealBytes = 8
+
+func sealToken(token []byte) string {
+	if len(token) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(token)
+	return base64.RawURLEncoding.EncodeToString(append(sum[:sealBytes], token...))
+}
+
+func openToken(text string) ([]byte, error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || (text != "" && len(sealed) <= sealBytes) {
+		return nil, ErrPageToken
+	}
+	if text == "" {
+		return nil, nil
+	}
+	token := sealed[sealBytes:]
+	if sum := sha256.Sum256(token); !bytes.Equal(sum[:sealBytes], sealed[:sealBytes]) {
+		return nil, ErrPageToken
+	}
+	return token, nil
 }
 
 func (f Filter) query() string {

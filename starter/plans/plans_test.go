@@ -307,7 +307,9 @@ func TestListAsksVisibilityWithQuotedValues(t *testing.T) {
 	if _, _, err := plans.New(f).List(context.Background(), plans.Filter{Token: next}); err != nil || string(f.listed[1].GetNextPageToken()) != "\x01\x02" {
 		t.Errorf("next page: %v, token %v", err, f.listed[1].GetNextPageToken())
 	}
-	if _, _, err := plans.New(f).List(context.Background(), plans.Filter{Token: "%"}); !errors.Is(err, plans.ErrPageToken) {
-		t.Errorf("a made-up token: %v, want ErrPageToken", err)
+	for _, token := range []string{"%", "AAAA", strings.Repeat("A", 400), next[:len(next)-2]} {
+		if _, _, err := plans.New(f).List(context.Background(), plans.Filter{Token: token}); !errors.Is(err, plans.ErrPageToken) {
+			t.Errorf("the made-up token %.20q: %v, want ErrPageToken", token, err)
+		}
 	}
 }
