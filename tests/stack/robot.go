@@ -30,15 +30,15 @@ func (s *Stack) Robot(tb testing.TB, options ...Option) *Robot {
 // NewRobot prepares a robot that the test starts itself.
 func (s *Stack) NewRobot(tb testing.TB, options ...Option) *Robot {
 	tb.Helper()
-	s.robots++
-	dir := filepath.Join(s.Dir, fmt.Sprintf("robot-%d", s.robots))
+	n := s.robots.Add(1)
+	dir := filepath.Join(s.Dir, fmt.Sprintf("robot-%d", n))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		tb.Fatal(err)
 	}
 	p := s.process("robot", filepath.Join(programs(tb), "robot"))
 	p.log = filepath.Join(dir, "robot.log")
 	p.env = append(p.env[:len(p.env):len(p.env)], "ERRAND_GATEWAY_URL="+s.Gateway, "ERRAND_ROBOT_STATE="+filepath.Join(dir, "state"),
-		fmt.Sprintf("ERRAND_ROBOT_NAME=robot-%d", s.robots), "ERRAND_ROBOT_SPEED=200")
+		fmt.Sprintf("ERRAND_ROBOT_NAME=robot-%d", n), "ERRAND_ROBOT_SPEED=200")
 	for _, o := range options {
 		p.env = append(p.env, string(o))
 	}

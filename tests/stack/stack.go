@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type Stack struct {
 	StarterProc   *Process
 	env           []string
 	temporalAddrs string
-	robots        int
+	robots        atomic.Int64 // started so far, by tests that run in parallel
 }
 
 // Option changes the environment of the programs, as NAME=value.
