@@ -118,11 +118,6 @@ func (n *Node) read() {
 	}
 }
 
-// Write sends bytes as one text message, whatever they are.
-func (n *Node) Write(ctx context.Context, data []byte) error {
-	return n.conn.Write(ctx, websocket.MessageText, data)
-}
-
 // Request sends a request and waits for its answer.
 func (n *Node) Request(ctx context.Context, method string, params any) (wire.Frame, error) {
 	answer, err := n.Send(ctx, method, params)
@@ -158,7 +153,7 @@ func (n *Node) Send(ctx context.Context, method string, params any) (<-chan wire
 	if err != nil {
 		return nil, err
 	}
-	return answer, n.Write(ctx, data)
+	return answer, n.conn.Write(ctx, websocket.MessageText, data)
 }
 
 // Event sends an event and returns how it was acknowledged.
@@ -204,5 +199,8 @@ func (n *Node) Answer(tb testing.TB, r wire.InvokeRequest, payload string) wire.
 	return f
 }
 
-// Cut ends the socket without a word.
-func (n *Node) Cut() { _ = n.conn.CloseNow() }
+// SubmitTo sends a plan document for a device by its id.
+func (s *Stack) SubmitTo(tb testing.TB, deviceID, document string) *Plan {
+	tb.Helper()
+	return s.Submit(tb, &Robot{ID: deviceID}, document)
+}
