@@ -295,7 +295,7 @@ func TestLaw15CancelWithTheDeviceAwayEndsUnresolved(t *testing.T) {
 func TestLaw17And20UnverifiedIsHedgedAndContradictedFails(t *testing.T) {
 	s := newSim(t, threeSteps())
 	s.device.verdict = plan.Unverified
-	if o := s.settle(); o.State != plan.Completed || o.Verified != 0 || !strings.Contains(o.TTSResponse, "Probably done.") {
+	if o := s.settle(); o.State != plan.Completed || o.Verified != 0 || !strings.Contains(o.TTSResponse, "Probably done.") || !strings.Contains(o.TTSResponse, "Not all confirmed.") {
 		t.Errorf("%s: %q, want completed and hedged", o.State, o.TTSResponse)
 	}
 	s = newSim(t, threeSteps())

@@ -98,25 +98,35 @@ func (s *State) tell(o Outcome) string {
 	if o.Reason != nil {
 		values["reason"] = s.Slice.Reason(o.Reason.Code).Say.In(s.Start.Locale)
 	}
-	return s.sentence(sentenceOf(o.State, completed), values)
+	return s.sentence(s.sentenceOf(o, completed), values)
 }
 
 // sentenceOf names the catalog's sentence for the end of a plan.
-func sentenceOf(p Phase, completed int) string {
+func (s *State) sentenceOf(o Outcome, completed int) string {
 	switch {
-	case p == Completed || p == Returned:
+	case o.State == Completed || o.State == Returned:
+		for i := range o.Steps {
+			if s.unsure(i, o.Steps[i]) {
+				return "done_unsure"
+			}
+		}
 		return "done"
-	case p == Failed && completed > 0:
+	case o.State == Failed && completed > 0:
 		return "partly"
 	}
-	return string(p)
+	return string(o.State)
+}
+
+// unsure reports whether a step counts as done though nobody could confirm it, where that can be confirmed.
+func (s *State) unsure(i int, step StepOutcome) bool {
+	return step.Phase == StepCompleted && s.capability(i).Verify != "" && step.Receipt != nil && step.Receipt.Verdict == Unverified
 }
 
 func (s *State) stepSentence(i int, step StepOutcome) string {
 	c := s.capability(i)
 	key := ""
 	switch {
-	case step.Phase == StepCompleted && c.Verify != "" && step.Receipt != nil && step.Receipt.Verdict == Unverified:
+	case s.unsure(i, step):
 		key = "unverified"
 	case step.Phase == StepCompleted:
 		key = "done"

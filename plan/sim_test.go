@@ -52,7 +52,7 @@ func testSlice() *catalog.Slice {
 			{Code: "ASK_ME", Default: "ask"},
 		},
 		Sentences: map[string]catalog.Text{
-			"done": {Ko: "{steps} 다 했어요.", En: "{steps} All done."}, "partly": {Ko: "{steps} 나머지는 못 했어요. {reason}", En: "{steps} Not the rest. {reason}"},
+			"done": {Ko: "{steps} 다 했어요.", En: "{steps} All done."}, "done_unsure": {Ko: "{steps} 확인은 못 했어요.", En: "{steps} Not all confirmed."}, "partly": {Ko: "{steps} 나머지는 못 했어요. {reason}", En: "{steps} Not the rest. {reason}"},
 			"failed": {Ko: "{steps} {reason}", En: "{steps} {reason}"}, "cancelled": {Ko: "취소했어요. {steps}", En: "Cancelled. {steps}"},
 			"unresolved": {Ko: "확인하지 못했어요.", En: "I could not find out."},
 		},

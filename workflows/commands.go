@@ -19,7 +19,7 @@ func (r *planRun) makePlan(c plan.MakePlan) {
 	r.out(workflow.ExecuteActivity(ctx, plan.ActivityPlan, c), func(f workflow.Future) plan.Input {
 		var in plan.Planned
 		if err := f.Get(r.live, &in); err != nil {
-			return plan.Planned{Report: &plan.Report{Code: "PLANNER_FAILED", Detail: err.Error()}}
+			return plan.Planned{Report: &plan.Report{Code: "PLANNER_FAILED", Detail: cause(err)}}
 		}
 		return in
 	})
@@ -58,7 +58,7 @@ func (r *planRun) submit(c plan.Submit) {
 	r.out(r.device(c.Route, plan.ActivitySubmit, summary, submitTime, c), func(f workflow.Future) plan.Input {
 		var in plan.Submitted
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.Submitted{Delivery: plan.DeliveryUnknown, Detail: err.Error()}
+			in = plan.Submitted{Delivery: plan.DeliveryUnknown, Detail: cause(err)}
 			if neverStarted(err) {
 				in.Delivery = plan.DeliveryUndelivered
 			}
@@ -74,11 +74,28 @@ func neverStarted(err error) bool {
 	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
+// cause says in plain words why an activity brought nothing. Temporal's own text is in the history.
+func cause(err error) string {
+	var (
+		timeout *temporal.TimeoutError
+		failure *temporal.ApplicationError
+	)
+	switch {
+	case neverStarted(err):
+		return "its gateway did not take it in time"
+	case errors.As(err, &timeout):
+		return "no answer in time"
+	case errors.As(err, &failure):
+		return failure.Message()
+	}
+	return err.Error()
+}
+
 func (r *planRun) cancelTask(c plan.CancelTask) {
 	r.out(r.device(c.Route, plan.ActivityCancelTask, "stop "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.CancelAnswered
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.CancelAnswered{Case: plan.CancelUnreachable, Detail: err.Error()}
+			in = plan.CancelAnswered{Case: plan.CancelUnreachable, Detail: cause(err)}
 		}
 		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
@@ -89,7 +106,7 @@ func (r *planRun) queryStatus(c plan.QueryStatus) {
 	r.out(r.device(c.Route, plan.ActivityStatus, "ask about "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.StatusReported
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.StatusReported{Finding: plan.StatusUnreachable, Detail: err.Error()}
+			in = plan.StatusReported{Finding: plan.StatusUnreachable, Detail: cause(err)}
 		}
 		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
@@ -100,7 +117,7 @@ func (r *planRun) fetchContext(c plan.FetchContext) {
 	r.out(r.device(c.Route, plan.ActivityContext, "read the device's context", askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.ContextFetched
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.ContextFetched{Detail: err.Error()}
+			in = plan.ContextFetched{Detail: cause(err)}
 		}
 		in.ConnectionEpoch = c.Route.ConnectionEpoch
 		return in
@@ -111,7 +128,7 @@ func (r *planRun) verify(c plan.Verify) {
 	r.out(r.device(c.Route, plan.ActivityVerify, "verify "+c.OperationID, verifyTime, c), func(f workflow.Future) plan.Input {
 		var in plan.VerifiedResult
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.VerifiedResult{Verdict: plan.Unverified, Detail: err.Error()}
+			in = plan.VerifiedResult{Verdict: plan.Unverified, Detail: cause(err)}
 		}
 		in.OperationID = c.OperationID
 		return in

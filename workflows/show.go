@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -17,33 +18,68 @@ var (
 	attributeReason = temporal.NewSearchAttributeKeyKeyword(plan.AttributeReason)
 )
 
-// shown is what operators were shown last. An upsert is an event in history, so only changes of state are written.
+// shown is what operators were shown last. An upsert is an event in history, so only changes are written.
 type shown struct {
-	state plan.Phase
+	state        plan.Phase
+	step, reason string
 }
 
-// show tells operators how the plan stands: current details cost no event, search attributes one each.
+// show tells operators how the plan stands: current details cost no event, an upsert of search attributes costs one.
 func (r *planRun) show() {
 	view := r.state.View()
 	workflow.SetCurrentDetails(r.root, details(view))
-	if view.State == r.shown.state {
+	now := shown{state: view.State, step: currentStep(view), reason: reasonOf(view)}
+	if r.shown.state == "" && view.State == plan.Planning {
+		r.shown.state = plan.Planning // the starter set it so
+	}
+	var updates []temporal.SearchAttributeUpdate
+	if now.state != r.shown.state {
+		updates = append(updates, attributeState.ValueSet(string(now.state)))
+	}
+	if now.step != r.shown.step {
+		updates = append(updates, attributeStep.ValueSet(now.step))
+	}
+	switch {
+	case now.reason == r.shown.reason:
+	case now.reason == "":
+		updates = append(updates, attributeReason.ValueUnset())
+	default:
+		updates = append(updates, attributeReason.ValueSet(now.reason))
+	}
+	r.shown = now
+	if len(updates) == 0 {
 		return
-	}
-	first := r.shown.state == ""
-	r.shown.state = view.State
-	if first && view.State == plan.Planning {
-		return // the starter set it so
-	}
-	updates := []temporal.SearchAttributeUpdate{attributeState.ValueSet(string(view.State))}
-	if step := strings.TrimPrefix(view.Plan.WaitingFor, "step:"); step != view.Plan.WaitingFor {
-		updates = append(updates, attributeStep.ValueSet(step))
-	}
-	if view.Outcome != nil && view.Outcome.Reason != nil {
-		updates = append(updates, attributeReason.ValueSet(view.Outcome.Reason.Code))
 	}
 	if err := workflow.UpsertTypedSearchAttributes(r.root, updates...); err != nil {
 		workflow.GetLogger(r.root).Error("search attributes not written", "error", err)
 	}
+}
+
+// currentStep is the step that was begun last, "" before the first.
+func currentStep(v plan.View) string {
+	step := ""
+	for _, s := range v.Steps {
+		if s.OperationID != "" {
+			step = s.ID
+		}
+	}
+	return step
+}
+
+// reasonOf is why the plan waits for a decision or an answer, or ended as it did; "" if all is well.
+func reasonOf(v plan.View) string {
+	if v.Outcome != nil {
+		if v.Outcome.Reason != nil {
+			return v.Outcome.Reason.Code
+		}
+		return ""
+	}
+	for _, s := range v.Steps {
+		if s.Reason != nil {
+			return s.Reason.Code
+		}
+	}
+	return ""
 }
 
 // details is the plan as a Markdown table.
@@ -53,9 +89,25 @@ func details(v plan.View) string {
 	if v.Plan.WaitingFor != "" {
 		fmt.Fprintf(&b, " · waits for %s", v.Plan.WaitingFor)
 	}
-	b.WriteString("\n\n| step | capability | state | why |\n|---|---|---|---|\n")
+	if v.Question != nil {
+		fmt.Fprintf(&b, " · asked: %s (%s)", cell(v.Question.Text), strings.Join(v.Question.Choices, ", "))
+	}
+	b.WriteString("\n\n| step | capability | state | why it waits | until |\n|---|---|---|---|---|\n")
 	for _, s := range v.Steps {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.ID, s.CapabilityID, s.State, s.Why)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.ID, s.CapabilityID, s.State, cell(s.Why), clock(s.Until))
 	}
 	return b.String()
+}
+
+// cell keeps text from ending a table cell.
+func cell(text string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text)
+}
+
+// clock shows a time of Unix milliseconds; "" for none.
+func clock(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format("15:04:05 UTC")
 }
