@@ -193,3 +193,36 @@ func (p *Plan) Answer(tb testing.TB, questionID, choice string) {
 
 // Authorization is the header that the stack's programs accept.
 func (s *Stack) Authorization() string { return "Bearer " + token }
+
+// CancelInUI cancels the plan as Temporal's web UI does: over its own HTTP API, with the CSRF token of its cookie.
+func (p *Plan) CancelInUI(tb testing.TB) {
+	tb.Helper()
+	base := p.stack.UI + "/api/v1/namespaces/default/workflows/" + p.ID
+	resp, err := http.Get(base) //nolint:noctx // any GET sets the cookie; the test's end ends it
+	if err != nil {
+		tb.Fatalf("the UI's API: %v", err)
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+"/cancel", strings.NewReader(`{"reason":"an operator"}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for _, c := range resp.Cookies() {
+		if c.Name == "_csrf" {
+			req.Header.Set("X-CSRF-TOKEN", c.Value)
+			req.Header.Set("Cookie", c.Name+"="+c.Value)
+		}
+	}
+	resp, err = http.DefaultClient.Do(req)
+	if err != nil {
+		tb.Fatalf("cancel in the UI: %v", err)
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
+		tb.Fatalf("cancel in the UI: %d %s (%v)", resp.StatusCode, answer, err)
+	}
+}

@@ -22,6 +22,7 @@ type Stack struct {
 	Dir      string
 	API      string // base URL
 	Gateway  string // ws URL
+	UI       string // base URL of Temporal's web UI
 	Temporal client.Client
 	Registry string // file
 
@@ -60,7 +61,7 @@ func Start(tb testing.TB, options ...Option) *Stack {
 func StartIn(tb testing.TB, dir string, options ...Option) *Stack {
 	tb.Helper()
 	s := &Stack{Dir: dir, Registry: filepath.Join(dir, "registry.db")}
-	s.Server, s.temporalAddrs = temporalServer(tb, dir)
+	s.Server, s.temporalAddrs, s.UI = temporalServer(tb, dir)
 	api, gateway := FreePort(tb), FreePort(tb)
 	s.API, s.Gateway = fmt.Sprintf("http://127.0.0.1:%d", api), fmt.Sprintf("ws://127.0.0.1:%d/", gateway)
 	s.env = []string{

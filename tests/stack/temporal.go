@@ -27,10 +27,10 @@ func programs(tb testing.TB) string {
 }
 
 // temporalServer is a real Temporal server of the test's own, with its data in dir, so that it can be killed too.
-func temporalServer(tb testing.TB, dir string) (server *Process, address string) {
+func temporalServer(tb testing.TB, dir string) (server *Process, address, uiURL string) {
 	tb.Helper()
-	port := FreePort(tb)
-	args := []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", fmt.Sprint(port),
+	port, ui := FreePort(tb), FreePort(tb)
+	args := []string{"server", "start-dev", "--ip", "127.0.0.1", "--port", fmt.Sprint(port), "--ui-port", fmt.Sprint(ui),
 		"--db-filename", filepath.Join(dir, "temporal.db"), "--log-level", "error"}
 	for _, name := range plan.SearchAttributes() {
 		args = append(args, "--search-attribute", name+"=Keyword")
@@ -40,7 +40,7 @@ func temporalServer(tb testing.TB, dir string) (server *Process, address string)
 		path = filepath.Join(programs(tb), "temporal-dev")
 	}
 	server = &Process{Name: "Temporal", path: path, args: args, log: filepath.Join(dir, "temporal.log")}
-	return server, fmt.Sprintf("127.0.0.1:%d", port)
+	return server, fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", ui)
 }
 
 // FreePort returns a port of the loopback that nobody listens on.
