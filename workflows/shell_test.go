@@ -1,0 +1,204 @@
+package workflows_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"errand/catalog"
+	"errand/plan"
+	"errand/workflows"
+)
+
+// shell runs PlanWorkflow on the SDK's own test clock, with stubs for everything that touches the world.
+type shell struct {
+	*testsuite.TestWorkflowEnvironment
+	start   plan.Start
+	submits int
+}
+
+const device = "robot-1"
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	suite := &testsuite.WorkflowTestSuite{}
+	s := &shell{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
+	workflows.Register(s)
+	dock := catalog.Capability{ID: "dock", Operations: []string{"start"}, TaskMethod: "returnToStation", CompletionTarget: "movement.stationCharging",
+		Impact: catalog.Reversible, Enabled: true, Cancel: catalog.CancelStop, Timeouts: catalog.Timeouts{QueueMs: 60_000, RunMs: 60_000}}
+	s.start = plan.Start{PlanID: "p-1", DeviceID: device, AskedAt: s.Now().UnixMilli(),
+		Document: &plan.Document{Steps: []plan.StepSpec{{ID: "dock", Action: plan.Action{CapabilityID: "dock", OperationID: "start"}}}},
+		Slice:    &catalog.Slice{Capabilities: []catalog.Capability{dock}, Reasons: []catalog.Reason{{Code: "STUCK", Default: "ask"}}}}
+	s.stub(plan.ActivityAwaitDevice, func(plan.AwaitDevice) (plan.DeviceFound, error) { return plan.DeviceFound{Route: route(1)}, nil })
+	s.stub(plan.ActivitySay, func(plan.Say) error { return nil })
+	s.stub(plan.ActivityAsk, func(plan.Ask) error { return nil })
+	return s
+}
+
+func route(epoch int64) plan.Route {
+	return plan.Route{GatewayID: "g", TaskQueue: "deviceio@g", ConnectionEpoch: epoch, BootEpoch: 1, StoreID: "s", Profile: plan.Profile{Status: true}}
+}
+
+func (s *shell) stub(name string, fn any) {
+	s.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
+}
+
+// report signals what the device says about the one operation there is, after a while.
+func (s *shell) report(after time.Duration, seq int64, name plan.EventName, report *plan.Report) {
+	s.RegisterDelayedCallback(func() {
+		s.SignalWorkflow(plan.SignalName, plan.Signal{Event: &plan.Event{EventID: "e", DeviceID: device, Epoch: 1, Seq: seq, Name: name,
+			OperationID: "p-1/dock/1", Report: report}})
+	}, after)
+}
+
+func (s *shell) run(t *testing.T) (plan.Outcome, error) {
+	t.Helper()
+	s.ExecuteWorkflow(plan.WorkflowType, s.start)
+	if !s.IsWorkflowCompleted() {
+		t.Fatal("the workflow does not end")
+	}
+	var o plan.Outcome
+	err := s.GetWorkflowError()
+	var failed *temporal.ApplicationError
+	var cancelled *temporal.CanceledError
+	switch {
+	case err == nil:
+		err = s.GetWorkflowResult(&o)
+	case errors.As(err, &cancelled):
+		if detail := cancelled.Details(&o); detail != nil {
+			t.Fatal(detail)
+		}
+	case errors.As(err, &failed):
+		if detail := failed.Details(&o); detail != nil {
+			t.Fatal(detail)
+		}
+	}
+	return o, err
+}
+
+// An answer says which request it is to by being its activity's result; the operation id in it is not needed.
+func TestAnswersCountForWhatWasAsked(t *testing.T) {
+	s := newShell(t)
+	asked := 0
+	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) { return plan.Submitted{Delivery: "perhaps"}, nil })
+	s.stub(plan.ActivityStatus, func(plan.QueryStatus) (plan.StatusReported, error) {
+		asked++
+		return plan.StatusReported{Finding: plan.StatusFound, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 1, Name: plan.EventCompleted}}, nil
+	})
+	o, err := s.run(t)
+	if err != nil || o.State != plan.Completed || asked != 1 {
+		t.Errorf("%s after %d questions, %v; want completed after one", o.State, asked, err)
+	}
+}
+
+// A submit whose activity broke is unknown: the device is asked before anything else (law 9).
+func TestLaw09ABrokenSubmitIsAQuestionToTheDevice(t *testing.T) {
+	s := newShell(t)
+	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) {
+		s.submits++
+		if s.submits == 1 {
+			return plan.Submitted{}, temporal.NewNonRetryableApplicationError("broke", "x", nil)
+		}
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 1, Name: plan.EventCompleted}}, nil
+	})
+	s.stub(plan.ActivityStatus, func(plan.QueryStatus) (plan.StatusReported, error) {
+		return plan.StatusReported{Finding: plan.StatusNotFound, StoreID: "s"}, nil
+	})
+	if o, err := s.run(t); err != nil || o.State != plan.Completed || s.submits != 2 {
+		t.Errorf("%s after %d submits, %v", o.State, s.submits, err)
+	}
+}
+
+func TestLaw15CancelInTemporalStopsTheDeviceAndClosesAsCanceled(t *testing.T) {
+	s := newShell(t)
+	stopped := 0
+	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) {
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, TaskID: "t", StoreID: "s"}, nil
+	})
+	s.stub(plan.ActivityCancelTask, func(plan.CancelTask) (plan.CancelAnswered, error) {
+		stopped++
+		return plan.CancelAnswered{Case: plan.CancelDone, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 9, Name: plan.EventCancelled}}, nil
+	})
+	s.RegisterDelayedCallback(s.CancelWorkflow, time.Second)
+	o, err := s.run(t)
+	if !temporal.IsCanceledError(err) || o.State != plan.Cancelled || stopped != 1 || o.Steps[0].Phase != plan.StepCancelled {
+		t.Errorf("%+v after %d cancels, %v", o, stopped, err)
+	}
+}
+
+func TestLaw16AnAnswerAfterItsTimeIsRefused(t *testing.T) {
+	s := newShell(t)
+	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) {
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, TaskID: "t", StoreID: "s"}, nil
+	})
+	s.stub(plan.ActivityStatus, func(plan.QueryStatus) (plan.StatusReported, error) {
+		return plan.StatusReported{Finding: plan.StatusFound, Status: plan.OpBlocked, Epoch: 1, AsOfSeq: 1}, nil
+	})
+	s.stub(plan.ActivityCancelTask, func(plan.CancelTask) (plan.CancelAnswered, error) {
+		return plan.CancelAnswered{Case: plan.CancelDone, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 9, Name: plan.EventCancelled}}, nil
+	})
+	s.report(time.Second, 1, plan.EventBlocked, &plan.Report{Code: "STUCK", RequiresDecision: true})
+	update := func(name string, after time.Duration, in plan.Answer, want bool) {
+		s.RegisterDelayedCallback(func() {
+			s.UpdateWorkflow(plan.UpdateAnswer, name, &testsuite.TestUpdateCallback{
+				OnAccept: func() {
+					if !want {
+						t.Errorf("%s was accepted", name)
+					}
+				},
+				OnReject: func(err error) {
+					if want {
+						t.Errorf("%s was refused: %v", name, err)
+					}
+				},
+				OnComplete: func(any, error) {},
+			}, in)
+		}, after)
+	}
+	update("not a choice", 2*time.Second, plan.Answer{QuestionID: "p-1.1", Choice: "retry", By: "kim"}, false)
+	update("another question", 3*time.Second, plan.Answer{QuestionID: "p-1.2", Choice: "wait", By: "kim"}, false)
+	update("too late", 4*time.Minute, plan.Answer{QuestionID: "p-1.1", Choice: "wait", By: "kim"}, false)
+	o, err := s.run(t)
+	if err == nil || o.State != plan.Failed || o.Reason.Code != "STUCK" {
+		t.Errorf("%+v, %v; want failed: no answer is no", o, err)
+	}
+}
+
+// A route that turned out to be gone is looked for anew, and a newer one asked for.
+func TestARefutedRouteIsSearchedAnew(t *testing.T) {
+	s := newShell(t)
+	searches := 0
+	s.stub(plan.ActivityAwaitDevice, func(in plan.AwaitDevice) (plan.DeviceFound, error) {
+		searches++
+		if in.Newer > 0 {
+			return plan.DeviceFound{Route: route(in.Newer + 1)}, nil
+		}
+		return plan.DeviceFound{Route: route(1)}, nil
+	})
+	s.stub(plan.ActivitySubmit, func(c plan.Submit) (plan.Submitted, error) {
+		if c.Route.ConnectionEpoch == 1 {
+			return plan.Submitted{Delivery: plan.DeliveryUndelivered}, nil
+		}
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 1, Name: plan.EventCompleted}}, nil
+	})
+	if o, err := s.run(t); err != nil || o.State != plan.Completed || searches != 2 {
+		t.Errorf("%s after %d searches, %v", o.State, searches, err)
+	}
+}
+
+func TestThePlanWithoutADeviceEndsInTime(t *testing.T) {
+	s := newShell(t)
+	s.start.StartByMs = 60_000
+	s.stub(plan.ActivityAwaitDevice, func(plan.AwaitDevice) (plan.DeviceFound, error) {
+		return plan.DeviceFound{}, temporal.NewNonRetryableApplicationError("the registry is broken", "x", nil)
+	})
+	began := s.Now()
+	o, err := s.run(t)
+	if err == nil || o.Reason == nil || o.Reason.Code != "START_TOO_LATE" || s.Now().Sub(began) > 2*time.Minute {
+		t.Errorf("%+v after %v, %v", o, s.Now().Sub(began), err)
+	}
+}
