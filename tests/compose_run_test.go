@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +16,7 @@ import (
 )
 
 // The commands of the compose file, with its arguments and its environment, on a real Temporal server: only addresses and
-// folders are this machine's. Each becomes ready, its health check says so, and a robot does what it is told.
+// folders are this machine's. Each becomes ready, its health check says so, and a robot that was let in does what it is told.
 func TestComposeCommandsRun(t *testing.T) {
 	t.Parallel()
 	project, dir := composed(t), t.TempDir()
@@ -23,28 +24,48 @@ func TestComposeCommandsRun(t *testing.T) {
 	api, gateway := fmt.Sprintf("127.0.0.1:%d", stack.FreePort(t)), fmt.Sprintf("127.0.0.1:%d", stack.FreePort(t))
 	here := strings.NewReplacer("temporal:7233", address, "0.0.0.0:7410", api, "0.0.0.0:7420", gateway, "gateway:7420", gateway, "127.0.0.1:7420", gateway)
 
-	for _, service := range []string{"worker", "gateway", "starter", "robot"} {
+	client := []string{"ERRAND_TOKEN=" + *project.Services["starter"].Environment["ERRAND_TOKEN"], "ERRAND_API=http://" + api}
+	for _, service := range []string{"worker", "gateway", "starter"} {
 		s := project.Services[service]
-		env := append(environment(s, here, dir), "TEMPORAL_CONFIG_FILE="+os.DevNull)
-		name := s.Command[0]
-		if name == "errand" {
-			name = "api" // as errand serve calls itself
-			env = append(env, "ERRAND_API=http://"+api)
-		}
-		stack.Program(t, filepath.Join(dir, service), name, s.Command[0], s.Command[1:], env).Start(t)
+		env := environment(s, here, dir)
+		program(t, s, dir, env).Start(t)
 		if s.HealthCheck != nil {
-			check := s.HealthCheck.Test
-			if check[0] != "CMD" {
-				t.Fatalf("%s: the health check %v needs a shell", service, check)
-			}
-			run(t, env, here.Replace(strings.Join(check[1:], " ")))
+			run(t, append(env, client[1]), healthCheck(t, s, here)...)
 		}
 	}
-	token := "ERRAND_TOKEN=" + *project.Services["starter"].Environment["ERRAND_TOKEN"]
-	output := run(t, []string{token, "ERRAND_API=http://" + api}, "errand run 안방으로_가줘")
-	if !strings.Contains(output, "outcome    completed") {
+	device := program(t, project.Services["robot"], dir, environment(project.Services["robot"], here, dir))
+	device.StartUnready(t)
+	stack.Eventually(t, "the robot waits to be let in", func(context.Context) (bool, error) {
+		return strings.Contains(run(t, client, "errand", "device", "list"), "pending"), nil
+	})
+	run(t, client, "errand", "device", "approve", "errand-robot")
+	device.AwaitReady(t)
+	if output := run(t, client, "errand", "run", "안방으로 가줘"); !strings.Contains(output, "outcome    completed") {
 		t.Errorf("the plan's outcome:\n%s", output)
 	}
+}
+
+// program prepares a service's command.
+func program(t *testing.T, s types.ServiceConfig, dir string, env []string) *stack.Process {
+	t.Helper()
+	name := s.Command[0]
+	if name == "errand" {
+		name = "api" // as errand serve calls itself
+	}
+	return stack.Program(t, filepath.Join(dir, s.Name), name, s.Command[0], s.Command[1:], append(env, "TEMPORAL_CONFIG_FILE="+os.DevNull))
+}
+
+// healthCheck is a service's health check, which must need no shell.
+func healthCheck(t *testing.T, s types.ServiceConfig, here *strings.Replacer) []string {
+	t.Helper()
+	if s.HealthCheck.Test[0] != "CMD" {
+		t.Fatalf("%s: the health check %v needs a shell", s.Name, s.HealthCheck.Test)
+	}
+	var command []string
+	for _, word := range s.HealthCheck.Test[1:] {
+		command = append(command, here.Replace(word))
+	}
+	return command
 }
 
 // environment is a service's, with this machine's addresses, and a folder of dir for each named volume.
@@ -59,18 +80,14 @@ func environment(s types.ServiceConfig, here *strings.Replacer, dir string) (env
 	return env
 }
 
-// run runs one of the programs under test, given as one line, _ for a blank within a word.
-func run(t *testing.T, env []string, line string) string {
+// run runs one of the programs under test to its end, and returns what it printed.
+func run(t *testing.T, env []string, command ...string) string {
 	t.Helper()
-	words := strings.Fields(line)
-	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], "_", " ")
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("ERRAND_TEST_BIN"), words[0]), words[1:]...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("ERRAND_TEST_BIN"), command[0]), command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, output)
+		t.Fatalf("%v: %v\n%s", command, err, output)
 	}
 	return string(output)
 }

@@ -304,3 +304,21 @@ func TestMetricsCountRoutesNotPlans(t *testing.T) {
 		t.Error("a plan's id is a label")
 	}
 }
+
+// A device is let in by the name that the list of devices shows, also while it waits.
+func TestADeviceIsLetInByName(t *testing.T) {
+	h := newHouse(t, "robot")
+	h.add("stranger", false)
+	var d registry.Device
+	h.ask("POST", "/v1/devices/stranger/approve", "").into(t, &d)
+	if d.ID != "id-stranger" || d.State != registry.Approved {
+		t.Errorf("approve answered %+v", d)
+	}
+	h.ask("POST", "/v1/devices/stranger/revoke", "").into(t, &d)
+	if d.State != registry.Revoked {
+		t.Errorf("revoke answered %+v", d)
+	}
+	if got := h.ask("POST", "/v1/devices/nobody/approve", ""); got.status != 404 || got.problem(t).Code != "unknown_device" {
+		t.Errorf("approve nobody: %d %s", got.status, got.text)
+	}
+}

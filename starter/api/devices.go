@@ -66,10 +66,10 @@ func (a *API) device(ctx context.Context, in *deviceIn) (*deviceOut, error) {
 	return &deviceOut{d}, err
 }
 
-// anyDevice finds a device to look at. By its id, one that is not approved too: it is the one a person wants to look at.
+// anyDevice finds a device to look at or to let in: one that is not approved too, and by its id one that is revoked.
 func (a *API) anyDevice(ctx context.Context, name string) (registry.Device, error) {
 	if d, err := a.Registry.Device(ctx, name); err == nil {
 		return d, nil
 	}
-	return a.resolve(ctx, name)
+	return a.named(ctx, name)
 }

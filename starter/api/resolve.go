@@ -17,19 +17,24 @@ func (a *API) resolve(ctx context.Context, name string) (registry.Device, error)
 	if name == "" {
 		return a.onlyDevice(ctx)
 	}
+	device, err := a.named(ctx, name)
+	if err == nil && device.State != registry.Approved {
+		return device, problem(http.StatusConflict, "device_not_approved",
+			fmt.Sprintf("device %q is %s: approve it before it is asked to do anything", name, device.State))
+	}
+	return device, err
+}
+
+// named finds a device by id or name, let in or not.
+func (a *API) named(ctx context.Context, name string) (registry.Device, error) {
 	device, err := a.Registry.Resolve(ctx, name)
 	switch {
 	case errors.Is(err, registry.ErrNoDevice):
 		return device, a.deviceProblem(ctx, http.StatusNotFound, "unknown_device", fmt.Sprintf("no device has the id or name %q", name))
 	case errors.Is(err, registry.ErrAmbiguous):
 		return device, a.deviceProblem(ctx, http.StatusConflict, "ambiguous_device", fmt.Sprintf("several devices have the name %q: use the id", name))
-	case err != nil:
-		return device, err
-	case device.State != registry.Approved:
-		return device, problem(http.StatusConflict, "device_not_approved",
-			fmt.Sprintf("device %q is %s: approve it before it is asked to do anything", name, device.State))
 	}
-	return device, nil
+	return device, err
 }
 
 func (a *API) onlyDevice(ctx context.Context) (registry.Device, error) {
