@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"errand/deviceio/robot"
 	"errand/deviceio/wire"
 	"errand/plan"
@@ -88,7 +90,9 @@ func twoSockets(t *testing.T, s *stack.Stack) {
 	p := s.SubmitTo(t, older.ID, moveOnly)
 	asked := older.Invoked(t, wire.CommandSubmitTask)
 	newer := s.Node(t, key, stack.Declared())
-	<-older.Closed
+	if err := <-older.Closed; websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("the older socket ended with %v, want it told that it was replaced", err)
+	}
 	newer.Answer(t, newer.Invoked(t, wire.CommandTaskStatus), `{"found":false,"store_id":"store-1"}`)
 	if f := newer.Answer(t, asked, `{"accepted":false,"reason_code":"LIE"}`); !slices.Contains([]string{`{"ignored":true,"ok":true}`, `{"ok":true,"ignored":true}`}, string(f.Payload)) {
 		t.Errorf("the older socket's command, answered on the newer one: %s, want it ignored", f.Payload)

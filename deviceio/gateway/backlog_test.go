@@ -19,8 +19,10 @@ func TestEventsInHandAreBoundedInBytes(t *testing.T) {
 		t.Error("more was taken behind it")
 	}
 	s.done(large)
-	if !s.hold(small) || !s.hold(small) {
-		t.Error("small events were turned back")
+	for range 2 {
+		if !s.hold(small) {
+			t.Error("a small event was turned back")
+		}
 	}
 	if s.hold(wire.Frame{Params: make(json.RawMessage, eventBytes)}) {
 		t.Error("more than the bound was taken")

@@ -11,6 +11,8 @@ var (
 	// ErrCorrupt means that the file is damaged or is no SQLite database. Restore it, or move it away: the devices then
 	// pair again.
 	ErrCorrupt = errors.New("the registry file is damaged or is not a registry")
+	// ErrReplaced means that the file was removed, or another one put in its place, while it was open. Restart what uses it.
+	ErrReplaced = errors.New("the registry file was removed or replaced: put it back, and restart the gateways and the API")
 	// ErrNewerSchema means that a newer Errand wrote the file. Run that one, or give this one a file of its own.
 	ErrNewerSchema = errors.New("the registry file was written by a newer version")
 

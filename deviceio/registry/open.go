@@ -22,8 +22,10 @@ var schema embed.FS
 
 // Registry is one open registry file. It is safe for many goroutines, and other processes may hold the same file.
 type Registry struct {
-	db  *sql.DB
-	now func() time.Time
+	db   *sql.DB
+	now  func() time.Time
+	path string
+	file fs.FileInfo // what was at path when it was opened
 }
 
 // Option changes how a registry is opened.
@@ -44,21 +46,36 @@ func Open(ctx context.Context, path string, opts ...Option) (*Registry, error) {
 	}
 	// Readers run beside the one writer; more connections than this only wait for each other.
 	db.SetMaxOpenConns(4)
-	r := &Registry{db: db, now: time.Now}
+	r := &Registry{db: db, now: time.Now, path: path}
 	for _, opt := range opts {
 		opt(r)
 	}
 	if err := r.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("registry %s: %w", path, errors.Join(err, db.Close()))
 	}
+	if r.file, err = os.Stat(path); err != nil {
+		return nil, fmt.Errorf("registry %s: %w", path, errors.Join(ErrReplaced, err, db.Close()))
+	}
 	return r, nil
+}
+
+// inPlace tells that the file is still the one that was opened. One that was removed still takes writes, which nobody will
+// ever read; and whoever starts next makes another, so that two processes would go by two registries.
+func (r *Registry) inPlace() error {
+	now, err := os.Stat(r.path)
+	if err != nil || !os.SameFile(r.file, now) {
+		return fmt.Errorf("%s: %w", r.path, ErrReplaced)
+	}
+	return nil
 }
 
 // Close lets go of the file.
 func (r *Registry) Close() error { return r.db.Close() }
 
-// Ping tells whether the file still answers.
-func (r *Registry) Ping(ctx context.Context) error { return classify(r.db.PingContext(ctx)) }
+// Ping tells whether the file is still there and answers.
+func (r *Registry) Ping(ctx context.Context) error {
+	return errors.Join(r.inPlace(), classify(r.db.PingContext(ctx)))
+}
 
 // writable opens the file once for reading and writing, since SQLite's own error names no cause.
 func writable(path string) error {
@@ -174,6 +191,9 @@ func classify(err error) error {
 
 // within runs f in one transaction, which is on disk when within returns nil.
 func (r *Registry) within(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := r.inPlace(); err != nil {
+		return err
+	}
 	tx, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return classify(err)

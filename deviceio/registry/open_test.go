@@ -148,3 +148,28 @@ func damage(t *testing.T, path string) {
 	}
 	must(t, os.WriteFile(path, body, 0o600))
 }
+
+// A file that was removed takes writes that nobody will ever read, and acknowledges events that are nowhere (law 19): nothing is
+// written any more, and whoever asks is told.
+func TestLaw19ARemovedFileTakesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "registry.db")
+	r := openFile(t, path, newClock())
+	addRobot(t, r)
+	must(t, r.Ping(t.Context()))
+	aside := path + ".aside"
+	must(t, os.Rename(path, aside))
+	for replaced := range 2 {
+		if replaced == 1 {
+			must(t, os.WriteFile(path, nil, 0o600))
+		}
+		_, kept := r.KeepStray(t.Context(), registry.StrayEvent{DeviceID: "robot", EventID: "b1-1", BodyHash: "h", Ack: "late", Body: []byte("{}")})
+		for what, err := range map[string]error{"KeepStray": kept, "Ping": r.Ping(t.Context())} {
+			if !errors.Is(err, registry.ErrReplaced) {
+				t.Errorf("%s = %v, want ErrReplaced", what, err)
+			}
+		}
+	}
+	must(t, os.Rename(aside, path))
+	must(t, r.Ping(t.Context()))
+}
