@@ -130,7 +130,7 @@ func (b *faultBench) trial(t *testing.T, tr faultTrial) {
 	}
 	if v, over := run.until(tr.patience, nil); !over {
 		run.waits(v)
-		run.plan.Cancel(t)
+		run.cancel()
 		if v, over := run.until(unresolvedAfter, nil); !over {
 			t.Fatalf("%s: cancelled, and still %s, waiting for %q, after %v", tr, v.State, v.Plan.WaitingFor, unresolvedAfter)
 		}
@@ -215,6 +215,14 @@ func (f *faultRun) answer(q *plan.Question) {
 	status, answer := f.stack.Post(f.t, "/v1/plans/"+f.plan.ID+"/answer", fmt.Sprintf(`{"question_id":%q,"choice":%q}`, q.ID, choice))
 	if status >= 300 && status != http.StatusConflict && status != http.StatusGone {
 		f.t.Errorf("%s: answering %s with %s: %d %s", f.trial, q.ID, choice, status, answer)
+	}
+}
+
+// cancel asks the plan to stop, which may just have ended by itself.
+func (f *faultRun) cancel() {
+	status, answer := f.stack.Post(f.t, "/v1/plans/"+f.plan.ID+"/cancel", `{"why":"it takes too long"}`)
+	if status >= 300 && status != http.StatusConflict {
+		f.t.Fatalf("%s: cancel: %d %s", f.trial, status, answer)
 	}
 }
 
