@@ -61,7 +61,7 @@ func (m *machine) windDown() {
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
 		case op.Phase == OpUnsent && op.Loose: // it was not there when we asked, and may still come
-			op.Phase, op.Lost, op.CheckAt = OpSent, true, m.at+afterCancel
+			op.Phase, op.Lost, op.Why, op.CheckAt = OpSent, true, mayStillCome, m.at+afterCancel
 			m.stop(op)
 			return
 		case op.Phase != OpUnsent:
@@ -71,6 +71,10 @@ func (m *machine) windDown() {
 	}
 	m.finish()
 }
+
+// mayStillCome is why an operation that the device does not know is not over while the plan stops: a submit of it may be
+// under way, and only a tombstone keeps it from moving the device (see cancelAnswered).
+const mayStillCome = "never arrived yet: only its cancel keeps it from coming"
 
 // stop asks the device to end an operation, once per way to it; then its end is awaited.
 func (m *machine) stop(op *Operation) {

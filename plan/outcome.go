@@ -22,6 +22,8 @@ func (m *machine) finish() {
 			}
 		case !op.Phase.Dead():
 			op.Lost = true // nobody can tell any more: reported unknown (law 19)
+		case st.VerifyBy > 0:
+			m.close(i, op, VerifiedResult{Verdict: Unverified, Detail: "the plan ended before a verdict"})
 		}
 		st.Phase = st.derivePhase(false)
 	}

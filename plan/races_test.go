@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"errand/plan"
@@ -252,68 +251,6 @@ func TestAnAnswerAfterItsTimeIsNo(t *testing.T) {
 	}
 }
 
-func TestOldIntentionsDoNotMoveRobotsByAResendEither(t *testing.T) {
-	s := newSim(t, threeSteps())
-	s.until("purify out", func() bool { i := request[plan.Submit](s); return i >= 0 && s.submits["p-1/purify/1"] == 1 })
-	s.answer(request[plan.Submit](s), vanish)
-	s.device.online = false
-	s.answer(request[plan.QueryStatus](s), fine)
-	s.tick(16 * 60_000)
-	s.device.connect()
-	s.answer(request[plan.AwaitDevice](s), fine)
-	s.answer(request[plan.QueryStatus](s), fine) // never arrived
-	if len(s.asked) != 1 || s.submits["p-1/purify/1"] != 1 {
-		t.Fatalf("%d questions, purify sent %d times; want it to ask first", len(s.asked), s.submits["p-1/purify/1"])
-	}
-	s.take(plan.Answer{QuestionID: s.asked[0].ID, Choice: "continue", By: "kim"})
-	if o := s.settle(); o.State != plan.Completed || len(s.asked) != 1 {
-		t.Errorf("%s after the yes, with %d questions", o.State, len(s.asked))
-	}
-}
-
-func TestALateQuestionGoesWhenItsOperationResolves(t *testing.T) {
-	s := newSim(t, threeSteps())
-	s.until("purify out", func() bool { i := request[plan.Submit](s); return i >= 0 && s.submits["p-1/purify/1"] == 1 })
-	s.answer(request[plan.Submit](s), late)
-	s.answer(request[plan.QueryStatus](s), fine) // not found: out again
-	s.device.online = false
-	s.answer(request[plan.Submit](s), notSent)
-	s.tick(10 * 60_000)
-	s.tick(6 * 60_000)
-	s.delayed[0].until = s.now + 1 // it was held, not dropped
-	s.device.connect()
-	s.answer(request[plan.AwaitDevice](s), fine)
-	if s.state.Phase() != plan.WaitingUser {
-		t.Fatalf("plan is %s, want waiting_user", s.state.Phase())
-	}
-	s.arrive(0)
-	s.work()
-	s.work()
-	for len(s.events) > 0 {
-		s.deliver(0, false)
-	}
-	if s.state.Question != nil {
-		t.Errorf("question %s stands, though purify is %s", s.state.Question.Kind, s.phase("purify"))
-	}
-}
-
-func TestARouteThatWasRefutedIsNotBelievedOnOldWord(t *testing.T) {
-	s := newSim(t, threeSteps())
-	s.until("submit out", func() bool { return request[plan.Submit](s) >= 0 })
-	old := s.route()
-	s.answer(request[plan.Submit](s), notSent)
-	s.take(plan.DeviceChange{Route: &old})
-	if s.state.Device.Route != nil || request[plan.AwaitDevice](s) < 0 {
-		t.Errorf("route %+v is believed again, AwaitDevice out: %v", s.state.Device.Route, request[plan.AwaitDevice](s) >= 0)
-	}
-	fresh := old
-	fresh.ConnectionEpoch++
-	s.take(plan.DeviceChange{Route: &fresh})
-	if s.state.Device.Route == nil || request[plan.AwaitDevice](s) >= 0 {
-		t.Error("a newer connection was not taken")
-	}
-}
-
 func TestAVerdictOutsideTheThreeIsUnverified(t *testing.T) {
 	doc := &plan.Document{Steps: []plan.StepSpec{spec("unlock", "unlock", nil, nil), spec("dock", "dock", []string{"unlock"}, nil)}}
 	s := newSim(t, doc)
@@ -321,35 +258,5 @@ func TestAVerdictOutsideTheThreeIsUnverified(t *testing.T) {
 	s.until("a question", func() bool { return len(s.asked) > 0 })
 	if s.asked[0].Kind != "proceed_unverified" {
 		t.Errorf("asked %s", s.asked[0].Kind)
-	}
-}
-
-func TestAPlanWithoutUsableIdsMovesNothing(t *testing.T) {
-	for _, id := range []string{"", "a/b", "a b", strings.Repeat("x", 65)} {
-		s := plan.New(plan.Start{PlanID: id, DeviceID: testDevice, AskedAt: askedAt, Document: threeSteps(), Slice: testSlice()})
-		s, _ = plan.Step(s, askedAt, plan.Begin{})
-		if s.Outcome == nil || s.Outcome.State != plan.Failed {
-			t.Errorf("plan id %q: %s; no answer about its operations could ever be matched", id, s.Phase())
-		}
-	}
-}
-
-func TestHugeTimesAreBounded(t *testing.T) {
-	const huge = int64(1) << 62
-	slice := testSlice()
-	for i := range slice.Capabilities {
-		slice.Capabilities[i].Timeouts.RunMs = huge
-		slice.Capabilities[i].Timeouts.QueueMs = huge
-	}
-	s := newSim(t, threeSteps())
-	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, AskedAt: askedAt, DeadlineMs: 1<<63 - 1, StartByMs: 1<<63 - 1, Document: threeSteps(), Slice: slice})
-	s.out = nil
-	s.take(plan.Begin{})
-	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
-	if s.state.Wake <= s.now {
-		t.Errorf("wakes at %d, now %d", s.state.Wake, s.now)
-	}
-	if o := s.settle(); o.State != plan.Completed {
-		t.Errorf("%s (%v), want completed", o.State, o.Reason)
 	}
 }

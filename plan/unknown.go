@@ -105,7 +105,7 @@ func (m *machine) statusNotFound(op *Operation, in StatusReported) {
 	op.Lost = true
 	op.Why = "the device does not know it, and cannot know whether it ran"
 	if neverRan {
-		op.Why = "never arrived yet: only its cancel keeps it from coming" // a tombstone, see cancelAnswered
+		op.Why = mayStillCome
 	}
 	op.CheckAt = m.at + backoff(op.Asks)
 }

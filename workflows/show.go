@@ -39,9 +39,9 @@ func (r *planRun) show() {
 	if now.step != r.shown.step {
 		updates = append(updates, attributeStep.ValueSet(now.step))
 	}
-	switch {
-	case now.reason == r.shown.reason:
-	case now.reason == "":
+	switch now.reason {
+	case r.shown.reason:
+	case "":
 		updates = append(updates, attributeReason.ValueUnset())
 	default:
 		updates = append(updates, attributeReason.ValueSet(now.reason))
