@@ -14,10 +14,11 @@ import (
 // Planner turns utterances into plans. It matches them against the catalog's routines; no model is asked.
 type Planner struct {
 	catalog *catalog.Catalog
+	whole   catalog.Slice
 }
 
 // NewPlanner plans with the given catalog.
-func NewPlanner(c *catalog.Catalog) *Planner { return &Planner{catalog: c} }
+func NewPlanner(c *catalog.Catalog) *Planner { return &Planner{catalog: c, whole: c.Whole()} }
 
 // Register makes the activity known to a worker.
 func (p *Planner) Register(w worker.ActivityRegistry) { register(w, plan.ActivityPlan, p.Plan) }
@@ -43,6 +44,10 @@ func (p *Planner) noPlan(c plan.MakePlan, err error) plan.Planned {
 		ambiguous *router.AmbiguousRoom
 	)
 	switch {
+	case errors.As(err, &room) && len(room.Known) == 0: // the room may well exist: nobody could read the map
+		row := p.whole.Reason("MAP_UNAVAILABLE")
+		report.Code = row.Code
+		return plan.Planned{Sentence: row.Say.In(c.Locale), Report: &report}
 	case errors.As(err, &room):
 		report.Code, report.Params = "ROOM_UNKNOWN", map[string]any{"room": room.Said}
 	case errors.As(err, &ambiguous):

@@ -112,6 +112,10 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 	air := func(pm25, at float64) object {
 		return object{"air_quality": object{"available": true, "rooms": object{"6": object{"pm25": pm25, "purified_at": at}}}}
 	}
+	at := func(snapshot float64, context object) object {
+		context["snapshot_ts"] = snapshot
+		return context
+	}
 	tests := []struct {
 		capability            string
 		context, args, result object
@@ -126,7 +130,8 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 		{"room_cleaning", object{"cleaning": object{"state": "idle"}}, moveArgs, nil, condition.Unknown},
 		{"stationary_purify", air(12, 1.7e12), purifyArgs, purified, condition.True},
 		{"stationary_purify", air(21.9, 1.7e12), purifyArgs, purified, condition.True},
-		{"stationary_purify", air(60, 1.7e12), purifyArgs, purified, condition.False},
+		{"stationary_purify", at(1.7e12+700_000, air(60, 1.7e12)), purifyArgs, purified, condition.True}, // looked at long after
+		{"stationary_purify", at(1.7e12+1_000, air(60, 1.7e12)), purifyArgs, purified, condition.False},
 		{"stationary_purify", air(12, 1.6e12), purifyArgs, purified, condition.False}, // an earlier one
 		{"stationary_purify", air(12, 0), purifyArgs, purified, condition.False},
 		{"stationary_purify", air(12, 1.7e12), object{"area_id": "7"}, purified, condition.Unknown},
