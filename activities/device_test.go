@@ -87,6 +87,9 @@ func TestLaw17PreconditionsAreMetBeforeAnythingIsSent(t *testing.T) {
 		if err != nil || got.Delivery != c.want {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
 		}
+		if got.Unasked != (c.want == plan.DeliveryRefused) {
+			t.Errorf("%s: unasked %v: the machine must know that the device said nothing", name, got.Unasked)
+		}
 		if sent := link.sent > 0; sent != (c.want == plan.DeliveryAccepted) {
 			t.Errorf("%s: sent %v", name, sent)
 		}

@@ -260,3 +260,20 @@ func TestAVerdictOutsideTheThreeIsUnverified(t *testing.T) {
 		t.Errorf("asked %s", s.asked[0].Kind)
 	}
 }
+
+func TestLaw11OurOwnRefusalOfAResendDoesNotMakeTheFirstDead(t *testing.T) {
+	for _, unasked := range []bool{true, false} {
+		s := lostSubmit(t)
+		s.take(s.reply(out[plan.QueryStatus](s), fine)) // not found: sent again
+		out[plan.Submit](s)
+		s.take(plan.Submitted{OperationID: "p-1/move/1", Delivery: plan.DeliveryRefused, Unasked: unasked, Report: &plan.Report{Code: "TRY_AGAIN"}})
+		if second := s.submits["p-1/move/2"] == 1; second == unasked {
+			t.Errorf("refused on our side %v: a second try is out: %v", unasked, second)
+		}
+		if unasked {
+			if o := s.settle(); o.State != plan.Completed || s.device.effects[0] != "p-1/move/1" {
+				t.Errorf("%s, effects %v", o.State, s.device.effects)
+			}
+		}
+	}
+}
