@@ -35,7 +35,9 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		return plan.Submitted{}, err
 	}
 	if !s.offers(wire.CommandSubmitTask) {
-		return refusedHere(s, c, "COMMAND_NOT_OFFERED", "the device did not announce "+wire.CommandSubmitTask), nil
+		refused := refusedHere(s, c, "COMMAND_NOT_OFFERED", "the device did not announce "+wire.CommandSubmitTask)
+		refused.Unasked = true // an earlier submit under this id may still be on its way
+		return refused, nil
 	}
 	if err := s.awaitOpen(ctx); err != nil {
 		return plan.Submitted{}, err
