@@ -24,8 +24,8 @@ type client struct {
 	base  string
 	token string
 	http  *http.Client
-	// noLinks leaves out where Temporal's UI shows a plan: the UI is about to end.
-	noLinks bool
+	// fleeting says that Temporal's UI ends with this command, which is said beside every link to it.
+	fleeting bool
 }
 
 // newClient reads where the API is from the environment, and its token from there or from the state folder.

@@ -56,7 +56,7 @@ func (d *devCommand) once(s *session, f func(context.Context, *client) error) fu
 	return func(ctx context.Context, up dev.Running) error {
 		fmt.Fprintln(s.stdout)
 		c := clientFor(up.API, up.Token)
-		c.noLinks = !up.Lasting
+		c.fleeting = !up.Lasting
 		err := f(ctx, c)
 		fmt.Fprintln(s.stdout)
 		return err

@@ -107,8 +107,8 @@ func follow(ctx context.Context, c *client, out io.Writer, id, link string, verb
 	if err != nil {
 		return fmt.Errorf("plan %s goes on, watching it ended: %w", id, err)
 	}
-	if c.noLinks {
-		link = ""
+	if c.fleeting && link != "" {
+		link += "  (until this ends; `make dev` keeps it)"
 	}
 	summary(out, outcome, link)
 	return verdict(outcome)
