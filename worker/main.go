@@ -55,6 +55,7 @@ func run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer temporal.Close()
+	worker.SetStickyWorkflowCacheSize(settings.StickyCache)
 	ready := fmt.Sprintf("worker ready: task queue %s, namespace %s, catalog %s (%s)",
 		plan.TaskQueue, orDefault(options.Namespace), known.CatalogVersion, known.Digest)
 	return work(ctx, temporal, known, func() { fmt.Fprintln(stdout, ready) })

@@ -9,8 +9,17 @@ import (
 
 // Worker is the settings of the worker.
 type Worker struct {
-	Catalog string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
+	Catalog     string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
+	StickyCache int    `split_words:"true" default:"10000" unit:"plans" desc:"plans kept in memory between two of their tasks; 0 replays every plan from its first event at every task"`
 	Log
+}
+
+// Validate checks the cache and the level.
+func (w *Worker) Validate() error {
+	if w.StickyCache < 0 {
+		return fmt.Errorf("ERRAND_STICKY_CACHE: %d is below 0", w.StickyCache)
+	}
+	return w.Log.Validate()
 }
 
 // API is the settings of the HTTP API (errand serve).
