@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"syscall"
 )
@@ -19,23 +18,20 @@ type ports struct {
 	UI int
 }
 
-// reservation is one port to hold while the others are chosen.
-type reservation struct {
+// wantedPort is one port to find out about before anything is started.
+type wantedPort struct {
 	use  string // what it is for, as an error should say it
 	flag string // the flag that chooses it; empty: nobody cares which it is
 	port *int   // wanted, 0 for a free one; set to what was found
 }
 
-// choosePorts finds out, before anything is started, that every port can be had.
-// The server and the UI answer a taken port by ending the process from within, long
-// after the database has been touched; this answers it in one line instead.
-//
-// All are held until all are chosen, so that no two free ones are the same. Between
-// letting go here and listening for real, another process may still take one: then
-// the server's own error has to do.
-func choosePorts(ctx context.Context, opts options) (ports, error) {
-	chosen := ports{Frontend: opts.Port}
-	wanted := []reservation{
+// choosePorts finds out, before anything is started, that every port can be had, and
+// holds them all until release, where the system can hand a held port on. The server and the UI answer a taken port by ending the
+// process from within, long after the database has been touched; this answers it in one
+// line instead.
+func choosePorts(ctx context.Context, opts options) (chosen ports, release func(), err error) {
+	chosen = ports{Frontend: opts.Port}
+	wanted := []wantedPort{
 		{use: "the gRPC frontend", flag: "--port", port: &chosen.Frontend},
 		{use: "the HTTP API", port: &chosen.HTTP},
 		{use: "the history service", port: &chosen.History},
@@ -45,41 +41,39 @@ func choosePorts(ctx context.Context, opts options) (ports, error) {
 	if !opts.Headless {
 		chosen.UI = opts.UIPort
 		// Before the free ones, which might otherwise land on the asked-for port.
-		ui := reservation{use: "the web UI", flag: "--ui-port", port: &chosen.UI}
-		wanted = append([]reservation{wanted[0], ui}, wanted[1:]...)
+		ui := wantedPort{use: "the web UI", flag: "--ui-port", port: &chosen.UI}
+		wanted = append([]wantedPort{wanted[0], ui}, wanted[1:]...)
 	}
-	var held []net.Listener
-	defer func() {
-		for _, listener := range held {
-			_ = listener.Close() // nobody has connected
+	var held []reservation
+	release = func() {
+		for _, r := range held {
+			r.release()
 		}
-	}()
+	}
 	for _, w := range wanted {
-		listener, err := hold(ctx, opts.IP, w)
+		r, err := reserve(ctx, opts.IP, *w.port)
 		if err != nil {
-			return ports{}, err
+			release()
+			return ports{}, nil, w.explain(opts.IP, err)
 		}
-		held = append(held, listener)
+		*w.port = r.port
+		held = append(held, r)
 	}
-	return chosen, nil
+	if !handsOn {
+		release()
+		return chosen, func() {}, nil
+	}
+	return chosen, release, nil
 }
 
-// hold listens on the wanted port, and sets it if any free one was wanted.
-func hold(ctx context.Context, ip netip.Addr, w reservation) (net.Listener, error) {
-	addr := hostPort(ip, *w.port)
-	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", addr)
+// explain says why the port cannot be had, and what to do.
+func (w wantedPort) explain(ip netip.Addr, err error) error {
 	switch {
-	case err == nil:
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("port %d on %s, for %s, is taken by another process: stop that process or choose another port with %s (0 picks a free one)", *w.port, ip, w.use, w.flag)
+		return fmt.Errorf("port %d on %s, for %s, is taken by another process: stop that process or choose another port with %s (0 picks a free one)", *w.port, ip, w.use, w.flag)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("port %d on %s, for %s, needs privileges this process does not have: choose one above 1023 with %s", *w.port, ip, w.use, w.flag)
+		return fmt.Errorf("port %d on %s, for %s, needs privileges this process does not have: choose one above 1023 with %s", *w.port, ip, w.use, w.flag)
 	default:
-		return nil, fmt.Errorf("cannot listen on %s for %s: %w", addr, w.use, err)
+		return fmt.Errorf("cannot listen on %s for %s: %w", hostPort(ip, *w.port), w.use, err)
 	}
-	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {
-		*w.port = tcp.Port
-	}
-	return listener, nil
 }

@@ -17,10 +17,11 @@ const stopTimeout = 4 * time.Second
 // run starts everything, says so on stdout, waits for ctx to end and stops everything
 // again. What fails on the way is undone before it returns.
 func run(ctx context.Context, opts options, stdout, stderr io.Writer) (err error) {
-	at, err := choosePorts(ctx, opts)
+	at, release, err := choosePorts(ctx, opts)
 	if err != nil {
 		return err
 	}
+	defer release()
 	db, err := openStore(ctx, opts.DBFilename)
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+
+	"errand/internal/freeport"
 )
 
 // host is where everything listens: nothing of a laptop's Errand can be reached from outside.
@@ -49,21 +51,27 @@ func (p *Ports) probe(ctx context.Context, withTemporal, free bool) error {
 		}
 	}()
 	for _, w := range p.wanted(withTemporal) {
-		if free {
-			*w.port = 0
-		}
-		var listen net.ListenConfig
-		l, err := listen.Listen(ctx, "tcp", address(*w.port))
+		l, err := w.listen(ctx, free)
 		if err != nil {
-			taken = append(taken, portError(w, err))
+			taken = append(taken, err)
 			continue
 		}
 		held = append(held, l)
-		if tcp, ok := l.Addr().(*net.TCPAddr); ok { // always: it listens on tcp
-			*w.port = tcp.Port
-		}
+		*w.port = freeport.Of(l)
 	}
 	return errors.Join(taken...)
+}
+
+func (w wantedPort) listen(ctx context.Context, free bool) (net.Listener, error) {
+	if free {
+		return freeport.Listen(ctx)
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address(*w.port))
+	if err != nil {
+		return nil, portError(w, err)
+	}
+	return l, nil
 }
 
 func portError(w wantedPort, err error) error {

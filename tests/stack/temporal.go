@@ -2,13 +2,11 @@ package stack
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
+	"errand/internal/freeport"
 	"errand/plan"
 )
 
@@ -43,33 +41,16 @@ func temporalServer(tb testing.TB, dir string) (server *Process, address, uiURL 
 	return server, fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", ui)
 }
 
-// nextPort is where the search for the next free port begins. It starts at random, since other tests may run beside.
-var nextPort atomic.Int64
-
-func init() { nextPort.Store(int64(firstPort + rand.IntN(ports))) }
-
-// Ports are taken from below the range that systems give to outgoing connections: there, any connection of any program
-// may take a port between the probe and the program that is to listen on it.
-const (
-	firstPort = 12_000
-	ports     = 18_000
-)
-
 // FreePort returns a port of the loopback that nobody listens on. No two calls of one test program get the same.
 func FreePort(tb testing.TB) int {
 	tb.Helper()
-	for range ports {
-		port := firstPort + int(nextPort.Add(1))%ports
-		var config net.ListenConfig
-		l, err := config.Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			continue // taken
-		}
-		if err := l.Close(); err != nil {
-			tb.Fatal(err)
-		}
-		return port
+	l, err := freeport.Listen(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
 	}
-	tb.Fatal("no port is free")
-	return 0
+	port := freeport.Of(l)
+	if err := l.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return port
 }
