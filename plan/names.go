@@ -10,6 +10,8 @@ var ErrNotConnected = errors.New("the device is not connected here: find its rou
 const (
 	// WorkflowType is the type of the workflow that carries out one plan. Its id is the plan's id.
 	WorkflowType = "PlanWorkflow"
+	// DeviceWorkflowType is the type of the workflow that holds one device's lease; its id is DeviceWorkflowID.
+	DeviceWorkflowType = "DeviceWorkflow"
 	// TaskQueue is polled by every worker. GatewaysTaskQueue is polled by every gateway.
 	TaskQueue         = "errand"
 	GatewaysTaskQueue = "deviceio"
@@ -23,7 +25,9 @@ const (
 	UpdateAnswer = "answer"
 
 	// Activities on a worker's queue.
-	ActivityPlan = "plan"
+	ActivityPlan         = "plan"
+	ActivityRequestLease = "request_lease" // takes a LeaseRequest
+	ActivityReleaseLease = "release_lease" // takes a LeaseRelease
 	// Activities on the gateways' common queue.
 	ActivityAwaitDevice = "await_device"
 	// Activities on the queue of the gateway that holds the socket (Route.TaskQueue).
@@ -55,4 +59,11 @@ type Signal struct {
 	Doubt *Doubt `json:"doubt,omitempty"`
 	// Answer is a person's answer that came through the device.
 	Answer *Answer `json:"answer,omitempty"`
+	// Lease is the device's lease speaking.
+	Lease *LeaseAnswer `json:"lease,omitempty"`
+	// Cancel is a request from within: a plan that replaces this one.
+	Cancel *CancelRequest `json:"cancel,omitempty"`
 }
+
+// DeviceWorkflowID is the id of the workflow that holds a device's lease.
+func DeviceWorkflowID(deviceID string) string { return "device:" + deviceID }

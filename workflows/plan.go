@@ -122,6 +122,10 @@ func inputOf(s plan.Signal) plan.Input {
 		return *s.Doubt
 	case s.Answer != nil:
 		return *s.Answer
+	case s.Lease != nil:
+		return *s.Lease
+	case s.Cancel != nil:
+		return *s.Cancel
 	}
 	return nil
 }
