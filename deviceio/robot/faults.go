@@ -18,6 +18,13 @@ const (
 	FaultRefuse FaultKind = "refuse" // the submit is refused with ReasonCode (default MOVE_POLICY_NOT_ALLOWED)
 )
 
+// Faults of a request on its way to the robot, by its Command (default submitTask).
+const (
+	FaultLoseRequest FaultKind = "lose_request"   // it never arrives: nothing is done and nothing answered (case c05)
+	FaultLateRequest FaultKind = "late_request"   // it arrives DelayMs late (default 1000), and is carried out though nobody waits any more
+	FaultCopyRequest FaultKind = "copied_request" // a copy of it arrives DelayMs after it (default 1000) (case c04)
+)
+
 // Faults of a running task, once its progress reaches At.
 const (
 	FaultHold       FaultKind = "hold"        // stands still until released; a cancel and the run timeout still end it
@@ -81,14 +88,14 @@ type Fault struct {
 	At *float64 `json:"at,omitempty"`
 	// Event is the name of the event that it strikes.
 	Event string `json:"event,omitempty"`
-	// Command is the request whose answer it strikes.
+	// Command is the request that it strikes, or whose answer.
 	Command    string `json:"command,omitempty"`
 	Source     string `json:"source,omitempty"`
 	ReasonCode string `json:"reason_code,omitempty"`
 	// Answer is what nonsense_answer says, Status what lie_status says.
 	Answer json.RawMessage `json:"answer,omitempty"`
 	Status string          `json:"status,omitempty"`
-	// DelayMs is how late slow is, on the clock. OffsetMs is how far the clock is off: above 0 it is fast. It never tells a time before 1970.
+	// DelayMs is how late slow, late_request and copied_request are, on the clock. OffsetMs is how far the clock is off: above 0 it is fast. It never tells a time before 1970.
 	DelayMs  int64 `json:"delay_ms,omitempty"`
 	OffsetMs int64 `json:"offset_ms,omitempty"`
 	// Times is how many tasks, answers or events it strikes: default 1, -1 without end.
@@ -109,8 +116,10 @@ var ErrFault = errors.New("not a fault this robot can have")
 
 // faultDefaults holds every kind, with what it means where its fields are empty.
 var faultDefaults = map[FaultKind]Fault{
-	FaultRefuse: {ReasonCode: ReasonMovePolicy},
-	FaultHold:   {}, FaultHang: {}, FaultBlock: {ReasonCode: ReasonPathBlocked}, FaultFail: {ReasonCode: ReasonExecutorFault},
+	FaultRefuse:      {ReasonCode: ReasonMovePolicy},
+	FaultLoseRequest: {Command: wire.CommandSubmitTask}, FaultLateRequest: {Command: wire.CommandSubmitTask, DelayMs: 1000},
+	FaultCopyRequest: {Command: wire.CommandSubmitTask, DelayMs: 1000},
+	FaultHold:        {}, FaultHang: {}, FaultBlock: {ReasonCode: ReasonPathBlocked}, FaultFail: {ReasonCode: ReasonExecutorFault},
 	FaultBoast: {}, FaultDeaf: {}, FaultOmitResult: {},
 	FaultDropAnswer: {Command: wire.CommandSubmitTask}, FaultDelayAnswer: {Command: wire.CommandSubmitTask, Event: string(Completed)},
 	FaultDoubleAnswer: {Command: wire.CommandSubmitTask},

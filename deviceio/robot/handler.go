@@ -20,7 +20,11 @@ func Commands() []string {
 
 // Invoke answers one request of the cloud. An answer that says no is an answer; an error means that nothing was done.
 func (r *Robot) Invoke(ctx context.Context, command string, params json.RawMessage) (any, error) {
-	answer, about, err := r.serve(ctx, command, params)
+	arrived, err := r.arrive(ctx, command, params)
+	if err != nil {
+		return nil, err
+	}
+	answer, about, err := r.serve(arrived, command, params)
 	if err != nil {
 		return nil, err
 	}
