@@ -14,6 +14,8 @@ type Catalog struct {
 	Reasons      []Reason     `json:"reasons"`
 	Routines     []Routine    `json:"routines,omitempty"`
 	Watches      []Watch      `json:"watches,omitempty"`
+	// SafeReturn is what a device does when a plan is given up and it should not stay where it is.
+	SafeReturn *SafeReturn `json:"safe_return,omitempty"`
 	// Sentences holds what is said about a whole plan: "done", "partly", "failed", "cancelled",
 	// "unresolved", "no_plan", "cannot_ground". Lint demands each in every locale.
 	Sentences map[string]Text `json:"sentences"`
@@ -192,6 +194,12 @@ type Watch struct {
 	Routine       string  `json:"routine"`
 }
 
+// SafeReturn names a capability that needs no arguments, such as going back to the station.
+type SafeReturn struct {
+	CapabilityID string `json:"capability_id"`
+	OperationID  string `json:"operation_id"`
+}
+
 // Slice is the part of a catalog that one plan uses. It travels inside the plan's input, so that
 // nothing in a workflow reads a worker's file (design §6 Catalogs).
 type Slice struct {
@@ -200,6 +208,8 @@ type Slice struct {
 	Capabilities   []Capability    `json:"capabilities"`
 	Reasons        []Reason        `json:"reasons"`
 	Sentences      map[string]Text `json:"sentences"`
+	// SafeReturn is the catalog's, and its capability is in the slice.
+	SafeReturn *SafeReturn `json:"safe_return,omitempty"`
 }
 
 // Room is one entry of a device's own room catalog: the only source of room names and ids.

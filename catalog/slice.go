@@ -2,13 +2,16 @@ package catalog
 
 // Slice returns the part of the catalog that a plan over the named capabilities needs.
 // The order is the catalog's own, so that the same plan always gets the same slice.
-// Reasons and sentences come whole: a device may report any code.
+// Reasons and sentences come whole: a device may report any code. So does the safe return, which any plan may need.
 func (c *Catalog) Slice(capabilityIDs []string) Slice {
 	wanted := make(map[string]bool, len(capabilityIDs))
 	for _, id := range capabilityIDs {
 		wanted[id] = true
 	}
-	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Reasons: c.Reasons, Sentences: c.Sentences}
+	if c.SafeReturn != nil {
+		wanted[c.SafeReturn.CapabilityID] = true
+	}
+	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
 	for _, capability := range c.Capabilities {
 		if wanted[capability.ID] {
 			s.Capabilities = append(s.Capabilities, capability)
@@ -20,7 +23,7 @@ func (c *Catalog) Slice(capabilityIDs []string) Slice {
 // Whole returns the catalog as one slice, for validating a plan whose capabilities are not yet known.
 func (c *Catalog) Whole() Slice {
 	return Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Capabilities: c.Capabilities,
-		Reasons: c.Reasons, Sentences: c.Sentences}
+		Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
 }
 
 // Capability finds a capability by id.

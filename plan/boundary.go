@@ -1,15 +1,10 @@
 package plan
 
-import (
-	"fmt"
-	"slices"
-)
-
 const (
 	// maxDecisions bounds what one plan may spend on decisions, failed and invalid ones included (law 13).
 	maxDecisions = 5
-	// maxGenerations bounds how often one step is tried.
-	maxGenerations = 3
+	// maxTries bounds how often decisions may have one step tried. What the reason table's recovery tries has its own bound.
+	maxTries = 3
 )
 
 // raise records that meaning changed and a decision is due.
@@ -30,29 +25,32 @@ func (m *machine) clearBoundary(operationID string) {
 	}
 }
 
-// decide gets a decision at a boundary: from the plan's decider if it has one, else from the reason table. A retry that
-// the table offers, where the device asks for no decision, is no business of a decider (law 12).
+// decide gets a decision at a boundary: from the plan's decider if the device asks for one, local recovery is exhausted or
+// a binding failed (law 12); else from the reason table.
 func (m *machine) decide() {
 	b := m.s.Boundary
 	if b == nil || m.s.Deciding || m.stopping() || m.s.Question != nil {
 		return
 	}
 	m.log(Entry{Kind: "boundary", Step: b.StepID, From: b.OperationID, Text: b.Report.Code})
-	byTable := DecisionKind(m.s.Slice.Reason(b.Report.Code).Default)
-	local := byTable == DecideRetry && !b.Report.RequiresDecision && m.s.Steps[m.s.index(b.StepID)].retriable()
-	if m.s.Start.Decider != "" && m.s.Decided < maxDecisions && !local {
+	if m.table(b.Report).Default == string(DecideRetry) && !m.mayRetry(m.s.index(b.StepID)) {
+		b.Report.RequiresDecision = true // what the table could do is exhausted
+	}
+	if m.s.Start.Decider != "" && b.Report.RequiresDecision && m.s.Decided < maxDecisions {
 		b.Asked, m.s.Deciding = true, true
 		m.do(Decide{Boundary: *b, View: m.s.View(), Slice: m.s.Slice})
 		return
 	}
-	m.settleBoundary(byTable)
+	m.byTable()
 }
 
-// retriable reports whether a step may be tried again: its last try is dead, and a new one would not be the same again,
-// as after a binding that failed (there is no operation) or a completion that was contradicted.
-func (st *StepState) retriable() bool {
-	op := st.op()
-	return op != nil && op.Phase.Dead() && st.Closed == "" && len(st.Ops) < maxGenerations
+// byTable takes the decision of the reason table's row.
+func (m *machine) byTable() {
+	kind := DecisionKind(m.table(m.s.Boundary.Report).Default)
+	if !known(kind) || kind == DecideReplan {
+		kind = DecideCancel // a table has no plans
+	}
+	m.settleBoundary(Decided{Decision: kind})
 }
 
 func (m *machine) decided(in Decided) {
@@ -61,104 +59,53 @@ func (m *machine) decided(in Decided) {
 	}
 	m.s.Deciding = false
 	m.s.LLMCalls += in.LLMCalls
-	if m.s.Boundary == nil || !m.s.Boundary.Asked { // what it was about is no more: spent all the same (law 13)
+	b := m.s.Boundary
+	if b == nil || !b.Asked { // what it was about is no more: spent all the same (law 13)
 		m.s.Decided++
 		return
 	}
-	m.s.Boundary.Asked = false
-	kind := in.Decision
-	if !slices.Contains([]DecisionKind{DecideRetry, DecideAsk, DecideCancel}, kind) {
-		kind = DecisionKind(m.s.Slice.Reason(m.s.Boundary.Report.Code).Default)
-	}
-	m.settleBoundary(kind)
+	b.Asked = false
+	m.settleBoundary(in)
 }
 
-// settleBoundary carries out a decision. Whatever cannot be done here ends the plan as failed: stopping is always safe.
-func (m *machine) settleBoundary(kind DecisionKind) {
+// settleBoundary carries out a decision, and spends one. What cannot be done here ends the plan: stopping is always safe.
+func (m *machine) settleBoundary(in Decided) {
 	b := *m.s.Boundary
 	m.s.Decided++
+	m.log(Entry{Kind: "decision", Step: b.StepID, From: b.Report.Code, To: string(in.Decision), Text: in.Reason})
 	i := m.s.index(b.StepID)
-	st := &m.s.Steps[i]
-	op := st.op()
-	m.log(Entry{Kind: "decision", Step: b.StepID, From: b.Report.Code, To: string(kind)})
-	dead := op == nil || op.Phase.Dead()
+	spent := m.s.Decided > maxDecisions
 	switch {
-	case kind == DecideRetry && st.retriable() && m.s.Decided <= maxDecisions:
-		m.s.Boundary = nil
-		m.openGeneration(i)
-	case kind == DecideAsk && m.s.Decided <= maxDecisions:
-		q := Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Choices: []string{"retry", "stop"}}
-		sentence := "ask_decision"
-		switch {
-		case !dead: // a blocked task is alive: it may yet go on by itself
-			q.Choices, sentence = []string{"wait", "stop"}, "ask_wait"
-		case !st.retriable():
-			m.end(Failed, &b.Report)
-			return
-		}
-		m.ask(q, sentence, map[string]string{"reason": m.s.Slice.Reason(b.Report.Code).Say.In(m.s.Start.Locale)})
+	case in.Decision == DecideRetry && !spent && m.mayRetry(i):
+		m.retry(i)
+	case in.Decision == DecideAsk && !spent:
+		m.askDecision(i, in.Question)
+	case in.Decision == DecideReplan && !spent:
+		m.replan(i, in)
+	case in.Decision == DecideReturn && m.returnHome(i):
+	case !known(in.Decision):
+		m.s.Decided-- // the table's own decision is the one that is counted
+		m.byTable()
 	default:
-		m.end(Failed, &b.Report)
+		m.giveUp(i)
 	}
 }
 
-// ask opens the one question there can be. Its text is the catalog's sentence.
-func (m *machine) ask(q Question, sentence string, values map[string]string) {
-	m.s.Asked++
-	q.ID = fmt.Sprintf("%s.%d", m.s.Start.PlanID, m.s.Asked)
-	q.ExpiresAt = m.at + questionTTL
-	q.Text = m.s.sentence(sentence, values)
-	q.Sent = true
-	m.s.Question = &q
-	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, Locale: m.s.Start.Locale, Question: q})
-}
-
-func (m *machine) withdrawQuestion() {
-	if m.s.Question != nil {
-		m.do(WithdrawQuestion{QuestionID: m.s.Question.ID})
-		m.s.Question = nil
+func known(kind DecisionKind) bool {
+	switch kind {
+	case DecideRetry, DecideAsk, DecideReplan, DecideCancel, DecideReturn:
+		return true
 	}
+	return false
 }
 
-// answered takes a person's answer to the open question; any other changes nothing. No answer is no.
-func (m *machine) answered(in Answer) {
-	q := m.s.Question
-	if q == nil || q.ID != in.QuestionID || !slices.Contains(q.Choices, in.Choice) || m.at >= q.ExpiresAt {
+// giveUp leaves out a step that the plan can do without; any other ends the plan as failed.
+func (m *machine) giveUp(i int) {
+	report := m.s.Boundary.Report
+	if m.s.Document.Steps[i].Optional && !m.s.Steps[i].inFlight() {
+		m.s.Boundary = nil
+		m.excuse(i, ExcuseSkipped)
 		return
 	}
-	m.note(q.StepID, fmt.Sprintf("question %s answered by %s: %s", q.ID, in.By, in.Choice))
-	m.s.Question = nil
-	m.resolve(*q, in.Choice)
-}
-
-func (m *machine) resolve(q Question, choice string) {
-	switch choice {
-	case "continue":
-	case "wait":
-		m.s.Boundary = nil
-	case "retry":
-		if m.s.Boundary != nil {
-			m.settleBoundary(DecideRetry)
-		}
-	default:
-		report := &Report{Code: "STOPPED_BY_PERSON", Detail: q.Kind}
-		if m.s.Boundary != nil {
-			report = &m.s.Boundary.Report
-		}
-		m.end(Failed, report)
-	}
-}
-
-func (m *machine) pause(in Pause) {
-	if !slices.Contains(m.s.Pauses, in.Token) {
-		m.s.Pauses = append(m.s.Pauses, in.Token)
-		m.note("", "paused by "+in.By)
-	}
-}
-
-func (m *machine) resume(in Resume) {
-	if i := slices.Index(m.s.Pauses, in.Token); i >= 0 {
-		m.s.Pauses = slices.Delete(m.s.Pauses, i, i+1)
-		m.note("", "resumed by "+in.By)
-	}
+	m.end(Failed, &report)
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // cancelRequested latches a person's wish to stop. It is a request: what physically happened is what is reported (law 15).
 func (m *machine) cancelRequested(in CancelRequest) {
@@ -69,7 +72,55 @@ func (m *machine) windDown() {
 			return
 		}
 	}
+	if m.at < m.patience() && m.disown() {
+		return
+	}
 	m.finish()
+}
+
+// disown puts it beyond doubt that what the device refused will not move it after the outcome: a cancel leaves a tombstone
+// there, or shows that the refusal was no refusal. It reports whether an answer is awaited. A device that cannot be
+// reached is believed.
+func (m *machine) disown() bool {
+	waits := false
+	for i := range m.s.Steps {
+		for k := range m.s.Steps[i].Ops {
+			op := &m.s.Steps[i].Ops[k]
+			if op.Phase == OpRefused && !op.Unasked && op.CancelSent == "" && m.s.Device.Route != nil {
+				m.stop(op)
+				waits = true
+			}
+		}
+	}
+	return waits
+}
+
+// refusalTested takes the answer to a cancel of a refused operation.
+func (m *machine) refusalTested(i int, op *Operation, in CancelAnswered) {
+	op.CancelSent = string(in.Case)
+	switch in.Case {
+	case CancelUnreachable:
+		m.refute(in.ConnectionEpoch)
+	case CancelDone, CancelStopping, CancelAlreadyCompleted, CancelAlreadyFailed:
+		m.note(m.s.Steps[i].ID, op.ID+" was refused, and yet the device has it")
+		op = m.reopen(i, op)
+		op.CancelSent, op.CheckAt = string(in.Case), m.at+afterCancel
+		if in.Terminal != nil {
+			m.apply(i, op, *in.Terminal)
+		}
+	default: // never there, and a tombstone keeps it away
+	}
+}
+
+// reopen takes back what was believed about an operation's end. It becomes the step's live one: the device is asked.
+func (m *machine) reopen(i int, op *Operation) *Operation {
+	st := &m.s.Steps[i]
+	back := *op
+	back.Phase, back.Lost, back.Terminal, back.Why = OpSent, true, nil, "its end was reported, and contradicted since"
+	back.CancelSent, back.CheckAt, back.Asks = "", m.at, 0
+	st.Ops = slices.DeleteFunc(st.Ops, func(o Operation) bool { return o.Generation == back.Generation })
+	st.Ops = append(st.Ops, back)
+	return st.op()
 }
 
 // mayStillCome is why an operation that the device does not know is not over while the plan stops: a submit of it may be
@@ -87,6 +138,9 @@ func (m *machine) stop(op *Operation) {
 }
 
 func (m *machine) stopReason() string {
+	if !m.stopping() {
+		return "the plan goes on without it"
+	}
 	if m.s.Cancel != nil {
 		return orText(m.s.Cancel.Why, "cancelled by "+m.s.Cancel.By)
 	}
@@ -111,6 +165,10 @@ func (m *machine) cancelAnswered(in CancelAnswered) {
 		return
 	}
 	op.Cancelling = false
+	if op.Phase == OpRefused {
+		m.refusalTested(i, op, in)
+		return
+	}
 	if op.Phase.Dead() {
 		return
 	}

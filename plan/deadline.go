@@ -11,12 +11,28 @@ func (m *machine) expire() {
 	if i := s.current(); i >= 0 && s.Steps[i].VerifyBy > 0 && m.at >= s.Steps[i].VerifyBy {
 		m.close(i, s.Steps[i].op(), VerifiedResult{Verdict: Unverified, Detail: "no verdict in time"})
 	}
+	if i := s.current(); i >= 0 && s.Steps[i].WaitUntil > 0 && m.at >= s.Steps[i].WaitUntil {
+		m.waitedEnough(i)
+	}
 	if m.at >= s.StartBy && s.unstarted() {
 		m.end(Failed, &Report{Code: "START_TOO_LATE", Detail: "nothing had started in time: the wish is too old to move a device"})
 	}
 	if m.at >= s.Deadline {
 		m.end(Failed, m.tooLate())
 	}
+}
+
+// waitedEnough is the end of the reason table's wait: a blocked task did not go on by itself, and a decision is due.
+func (m *machine) waitedEnough(i int) {
+	st := &m.s.Steps[i]
+	st.WaitUntil = 0
+	if st.op().Phase != OpBlocked || st.Reason == nil {
+		return
+	}
+	report := *st.Reason
+	report.RequiresDecision = true
+	st.Reason = &report
+	m.raise(i, st.op().ID, report)
 }
 
 // tooLate says what the plan was waiting for when its deadline passed.
@@ -56,6 +72,7 @@ func (s *State) nextWake() int64 {
 	if i := s.current(); i >= 0 {
 		st, op := &s.Steps[i], s.Steps[i].op()
 		earliest(st.VerifyBy)
+		earliest(st.WaitUntil)
 		if op.Phase == OpUnsent && op.CheckAt > s.At {
 			earliest(op.CheckAt)
 		}

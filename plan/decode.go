@@ -71,14 +71,3 @@ func shadowed(path string, shape border.Faults) bool {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-// AmendFaults says why an amendment would be refused; none means that it would be taken.
-func (s *State) AmendFaults(in Amend) border.Faults {
-	if s.Document == nil || s.Slice == nil || s.Outcome != nil || s.Cancel != nil || s.Ending != nil {
-		return border.Faults{{Code: "not_amendable", Message: "the plan is not running"}}
-	}
-	doc := *s.Document
-	doc.Steps = append(doc.Steps[:len(doc.Steps):len(doc.Steps)], in.Steps...)
-	slice := s.Slice.With(in.Slice)
-	return Validate(doc, &slice, Grounding{DeviceID: s.Start.DeviceID, Rooms: RoomsOf(s.Planner.Context)})
-}

@@ -87,6 +87,8 @@ func (m *machine) needsDevice() bool {
 		return !m.stopping()
 	case m.stopping():
 		return !op.Cancelling
+	case s.Steps[i].Then != "" && op.CancelSent == "":
+		return !op.Cancelling
 	}
 	return op.Lost && !op.Asking
 }

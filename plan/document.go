@@ -23,6 +23,8 @@ type StepSpec struct {
 	OutputKey string `json:"output_key,omitempty"`
 	// InputFrom maps a slot to a path "<output_key or step id>.result[.<field>]".
 	InputFrom map[string]string `json:"input_from,omitempty"`
+	// Optional lets the plan go on without this step when it fails; what depends on it is left out too.
+	Optional bool `json:"optional,omitempty"`
 	// ExecutionTarget is "device" (the default) or "cloud".
 	ExecutionTarget string `json:"execution_target,omitempty"`
 	// WaitPolicy is "completed" (the default); the rest is reserved.
@@ -52,6 +54,9 @@ type Start struct {
 	DeadlineMs int64 `json:"deadline_ms,omitempty"`
 	// StartByMs bounds the first movement; 0 means the default of 5 minutes.
 	StartByMs int64 `json:"start_by_ms,omitempty"`
+	// LeasePolicy says what happens when the device is another plan's; Priority puts this one before others that wait.
+	LeasePolicy LeasePolicy `json:"lease_policy,omitempty"`
+	Priority    int         `json:"priority,omitempty"`
 	// Decider names who decides at a boundary; "" means the reason table alone.
 	Decider string `json:"decider,omitempty"`
 	// Utterance asks a planner for the plan. Otherwise Document and Slice are the plan.

@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"errand/catalog"
+)
 
 // event takes a device's report: once (law 7), in any order (law 8), and only for the operation it names (law 6).
 func (m *machine) event(ev Event) {
@@ -19,7 +23,7 @@ func (m *machine) event(ev Event) {
 	switch {
 	case op == nil:
 		m.note("", fmt.Sprintf("event %s (%s) matches no operation of this plan", ev.EventID, ev.Name))
-	case op.Generation != len(m.s.Steps[i].Ops):
+	case op != m.s.Steps[i].op():
 		m.note(m.s.Steps[i].ID, fmt.Sprintf("event %s (%s) is about the superseded operation %s", ev.EventID, ev.Name, op.ID))
 	default:
 		m.apply(i, op, ev)
@@ -87,15 +91,16 @@ func (m *machine) alive(i int, op *Operation, ev Event) {
 		return
 	}
 	report := m.reportOf(ev)
+	recovering := m.recover(i, &report)
 	st.Reason = &report
-	if report.RequiresDecision {
+	if report.RequiresDecision && !recovering {
 		m.raise(i, op.ID, report)
 	}
 }
 
 // goesOn takes back what was asked about an operation that stood still, or was thought never to have started.
 func (m *machine) goesOn(i int, op *Operation) {
-	m.s.Steps[i].Reason = nil
+	m.s.Steps[i].Reason, m.s.Steps[i].WaitUntil = nil, 0
 	m.clearBoundary(op.ID)
 }
 
@@ -105,7 +110,7 @@ func (m *machine) terminal(i int, op *Operation, phase OpPhase, ev Event) {
 	raw := ev.Result
 	ev.Result = nil // the raw result ends here (law 4)
 	op.Phase, op.Epoch, op.Seq, op.Terminal = phase, ev.Epoch, ev.Seq, &ev
-	op.CheckAt, op.Progress = 0, nil
+	op.CheckAt, op.Progress, st.WaitUntil = 0, nil, 0
 	if phase == OpCompleted {
 		st.Result, st.Reason = m.s.capability(i).ResultContract.Filter(raw), nil
 		m.clearBoundary(op.ID)
@@ -115,14 +120,22 @@ func (m *machine) terminal(i int, op *Operation, phase OpPhase, ev Event) {
 	m.failed(i, op, m.reportOf(ev))
 }
 
-// failed records why an operation is dead, and that a decision is due, unless the plan is being stopped anyway.
+// failed records why an operation is dead. What follows is ours if we stopped it, else the reason table's recovery, else
+// a decision; nothing does if the plan is being stopped anyway.
 func (m *machine) failed(i int, op *Operation, report Report) {
-	m.s.Steps[i].Reason = &report
-	m.clearBoundary(op.ID)
-	if !m.stopping() {
-		m.raise(i, op.ID, report)
+	st, id := &m.s.Steps[i], op.ID
+	st.Reason = &report
+	m.clearBoundary(id)
+	switch {
+	case m.stopping() || st.Then != "" || m.recover(i, &report):
+	case m.s.Document.Steps[i].Optional && !report.RequiresDecision && m.table(report).Default != "retry":
+		m.excuse(i, ExcuseSkipped)
+	default:
+		m.raise(i, id, report)
 	}
 }
+
+func (m *machine) table(report Report) catalog.Reason { return m.s.Slice.Reason(report.Code) }
 
 // contradiction takes a second, different terminal. The first by (epoch, sequence) stands (design §6 Ranks): an earlier one
 // that arrives late replaces the other only while nothing was built on it; otherwise it is on record.
@@ -142,10 +155,11 @@ func (m *machine) contradiction(i int, op *Operation, ev Event) {
 // reportOf reads an event's reason and completes it from the reason table.
 func (m *machine) reportOf(ev Event) Report {
 	report := Report{Code: defaultCode(ev.Name)}
+	report.RequiresDecision = m.table(report).RequiresDecision // a device that says nothing leaves it to the table
 	if ev.Report != nil && ev.Report.Code != "" {
 		report = *ev.Report
 	}
-	row := m.s.Slice.Reason(report.Code)
+	row := m.table(report)
 	if report.Recoverability == "" {
 		report.Recoverability = row.Recoverability
 	}

@@ -17,6 +17,8 @@ type Planned struct {
 	// Sentence is what to tell the person when there is no document: an honest "I don't know how".
 	Sentence string  `json:"sentence,omitempty"`
 	Report   *Report `json:"report,omitempty"`
+	// FromModel says that a model wrote the document.
+	FromModel bool `json:"from_model,omitempty"`
 	// LLMCalls is how many model calls it took.
 	LLMCalls int `json:"llm_calls,omitempty"`
 }
@@ -182,11 +184,13 @@ const (
 type Decided struct {
 	Decision    DecisionKind `json:"decision"`
 	TTSResponse string       `json:"tts_response,omitempty"`
-	Steps       []StepSpec   `json:"steps,omitempty"`
-	Question    string       `json:"question,omitempty"`
-	Choices     []string     `json:"choices,omitempty"`
-	Reason      string       `json:"reason,omitempty"`
-	LLMCalls    int          `json:"llm_calls,omitempty"`
+	// Steps take the place of all that is not frozen (replan); Slice has the capabilities that they use.
+	Steps    []StepSpec     `json:"steps,omitempty"`
+	Slice    *catalog.Slice `json:"slice,omitempty"`
+	Question string         `json:"question,omitempty"`
+	Choices  []string       `json:"choices,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	LLMCalls int            `json:"llm_calls,omitempty"`
 }
 
 // Answer is a person's answer to a question.
@@ -236,13 +240,22 @@ type Resume struct {
 	By    string `json:"by"`
 }
 
-// Amend appends steps to what is not frozen.
+// Amend appends steps, or with Replace puts them in the place of all that is not frozen.
 type Amend struct {
-	Steps []StepSpec     `json:"steps"`
-	Slice *catalog.Slice `json:"slice,omitempty"`
-	By    string         `json:"by"`
+	Steps   []StepSpec     `json:"steps"`
+	Slice   *catalog.Slice `json:"slice,omitempty"`
+	Replace bool           `json:"replace,omitempty"`
+	By      string         `json:"by"`
 }
 
+// CancelStep withdraws one step; what depends on it is left out too, the rest goes on.
+type CancelStep struct {
+	StepID string `json:"step_id"`
+	By     string `json:"by"`
+	Why    string `json:"why,omitempty"`
+}
+
+func (CancelStep) input()     {}
 func (Begin) input()          {}
 func (Planned) input()        {}
 func (Submitted) input()      {}

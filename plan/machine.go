@@ -87,6 +87,8 @@ func (m *machine) take(in Input) {
 		m.pause(in)
 	case Resume:
 		m.resume(in)
+	case CancelStep:
+		m.cancelStep(in)
 	case DeadlinePassed:
 		// Time passes with every input; this one brings nothing else.
 	}
@@ -97,6 +99,7 @@ func (m *machine) advance() {
 	m.expire()
 	m.tend()
 	m.decide()
+	m.followUp()
 	m.planNext()
 	m.schedule()
 	m.decide() // a binding may have failed just now

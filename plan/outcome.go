@@ -69,7 +69,7 @@ func (m *machine) outcome() Outcome {
 // stepOutcome tells how a step ended.
 func (s *State) stepOutcome(i int) StepOutcome {
 	st := &s.Steps[i]
-	out := StepOutcome{ID: st.ID, Phase: st.Phase, Result: st.Result, Receipt: st.Receipt, Reason: st.Reason}
+	out := StepOutcome{ID: st.ID, Excused: st.Excused, Phase: st.Phase, Result: st.Result, Receipt: st.Receipt, Reason: st.Reason}
 	op := st.op()
 	if op == nil || op.Sends == 0 {
 		return out
@@ -106,7 +106,12 @@ func (s *State) tell(o Outcome) string {
 // sentenceOf names the catalog's sentence for the end of a plan.
 func (s *State) sentenceOf(o Outcome, completed int) string {
 	switch {
-	case o.State == Completed || o.State == Returned:
+	case o.State == Completed:
+		for i := range o.Steps {
+			if o.Steps[i].Excused != "" {
+				return "done_otherwise"
+			}
+		}
 		for i := range o.Steps {
 			if s.unsure(i, o.Steps[i]) {
 				return "done_unsure"

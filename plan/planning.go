@@ -58,6 +58,9 @@ func (m *machine) planned(in Planned) {
 		return
 	}
 	m.adopt(*in.Document, *in.Slice)
+	for i := range m.s.Steps {
+		m.s.Steps[i].FromModel = in.FromModel
+	}
 }
 
 // adopt takes a document through the one gate that every plan passes (law 14).
@@ -77,22 +80,6 @@ func newSteps(specs []StepSpec) []StepState {
 		steps[i] = StepState{ID: spec.ID, Phase: StepPending}
 	}
 	return steps
-}
-
-// amend appends steps to a plan; what is there stays as it is. An amendment that does not pass the gate changes nothing.
-func (m *machine) amend(in Amend) {
-	s := &m.s
-	if faults := s.AmendFaults(in); len(faults) > 0 {
-		m.note("", "amendment refused: "+faults.Error())
-		return
-	}
-	doc := *s.Document
-	doc.Steps = append(doc.Steps[:len(doc.Steps):len(doc.Steps)], in.Steps...)
-	slice := s.Slice.With(in.Slice)
-	s.Document, s.Slice = &doc, &slice
-	s.Steps = append(s.Steps, newSteps(in.Steps)...)
-	s.Revision++
-	m.note("", "amended by "+in.By)
 }
 
 // RoomsOf reads the room catalog out of a device_context.v1; nil if it has none that is available.

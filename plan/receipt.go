@@ -43,6 +43,7 @@ type Outcome struct {
 type StepOutcome struct {
 	ID          string         `json:"id"`
 	Phase       StepPhase      `json:"state"`
+	Excused     Excuse         `json:"excused,omitempty"` // why the plan went on without it
 	OperationID string         `json:"operation_id,omitempty"`
 	EventName   string         `json:"event_name,omitempty"`
 	TaskMethod  string         `json:"task_method,omitempty"`

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // schedule starts the first ready step in plan order, when nothing is in flight and nothing holds it (laws 1 and 2).
 func (m *machine) schedule() {
 	s := &m.s
@@ -12,7 +14,7 @@ func (m *machine) schedule() {
 	}
 	next, all := -1, true
 	for i := range s.Steps {
-		if s.Steps[i].done() {
+		if s.Steps[i].done() || s.Steps[i].Excused != "" {
 			continue
 		}
 		all = false
@@ -21,6 +23,10 @@ func (m *machine) schedule() {
 		}
 	}
 	switch {
+	case all && !s.anyDone():
+		m.end(Failed, s.lastReason())
+	case all && s.Returning != nil:
+		m.end(Returned, s.Returning)
 	case all:
 		m.end(Completed, nil)
 	case next >= 0 && len(s.Pauses) == 0:
@@ -29,13 +35,27 @@ func (m *machine) schedule() {
 	}
 }
 
+func (s *State) anyDone() bool {
+	return slices.ContainsFunc(s.Steps, func(st StepState) bool { return st.done() })
+}
+
+// lastReason is why the last step that has a reason is not completed.
+func (s *State) lastReason() *Report {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if r := s.Steps[i].Reason; r != nil {
+			return r
+		}
+	}
+	return &Report{Code: "UNKNOWN", Detail: "no step of the plan was carried out"}
+}
+
 // openGeneration makes the next operation of a step. The one before it must be dead (law 11).
 func (m *machine) openGeneration(i int) {
 	st := &m.s.Steps[i]
 	if op := st.op(); op != nil && !op.Phase.Dead() {
 		return
 	}
-	generation := len(st.Ops) + 1
+	generation := st.generations() + 1
 	id := OperationID{Plan: m.s.Start.PlanID, Step: st.ID, Generation: generation}
 	st.Ops = append(st.Ops, Operation{ID: id.String(), Generation: generation, Phase: OpUnsent})
 	st.Reason, st.Result = nil, nil
@@ -48,7 +68,7 @@ func (m *machine) send(i int) {
 	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || m.at < op.CheckAt {
 		return
 	}
-	if !m.bind(i) || s.Device.Route == nil || m.askIfLate(op) {
+	if !m.bind(i) || s.Device.Route == nil || m.askIfLate(op) || m.askIfModels(i) {
 		return
 	}
 	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
@@ -171,12 +191,29 @@ func (m *machine) refused(i int, op *Operation, in Submitted) {
 		op.Phase, op.Lost, op.Why = OpCancelled, false, "its cancel was there first"
 		return
 	}
-	op.Phase, op.Lost = OpRefused, false
+	op.Phase, op.Lost, op.Unasked = OpRefused, false, in.Unasked
 	report := Report{Code: "UNKNOWN", Detail: in.Detail}
 	if in.Report != nil {
 		report = *in.Report
 	}
+	if alive := m.s.stillAlive(i, report); alive != nil {
+		m.reopen(i, alive)
+		return
+	}
 	m.failed(i, op, report)
+}
+
+// stillAlive finds the earlier operation of a step that the device, refusing the next one, says is not dead (law 11).
+func (s *State) stillAlive(i int, report Report) *Operation {
+	id, _ := report.Params["alive"].(string)
+	if report.Code != "GENERATION_ALIVE" {
+		return nil
+	}
+	j, op := s.find(id)
+	if j != i || op == s.Steps[i].op() {
+		return nil
+	}
+	return op
 }
 
 // overdueAt is when an operation should have ended by itself: then the device is asked (design §6 Timeouts).

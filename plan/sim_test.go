@@ -46,15 +46,20 @@ func testSlice() *catalog.Slice {
 			c("unlock", catalog.Persistent, "context.door == 1", nil),
 			c("dock", catalog.Reversible, "", nil),
 		},
+		SafeReturn: &catalog.SafeReturn{CapabilityID: "dock", OperationID: "start"},
 		Reasons: []catalog.Reason{
 			{Code: "MOVE_POLICY_NOT_ALLOWED", Default: "cancel", RequiresDecision: true, Say: catalog.Text{Ko: "이동이 허용되지 않아요.", En: "Moving is not allowed."}},
 			{Code: "TRY_AGAIN", Default: "retry"},
 			{Code: "ASK_ME", Default: "ask"},
+			{Code: "PASSES", Default: "ask", Recovery: catalog.Recovery{Action: "retry", MaxAttempts: 2, BackoffMs: 10_000}},
+			{Code: "WAIT_FOR_IT", Default: "ask", Recovery: catalog.Recovery{Action: "wait", MaxAttempts: 3, BackoffMs: 20_000}},
+			{Code: "GO_HOME", Default: "return", RequiresDecision: true, Say: catalog.Text{Ko: "배터리가 부족해요.", En: "Low battery."}},
 		},
 		Sentences: map[string]catalog.Text{
 			"done": {Ko: "{steps} 다 했어요.", En: "{steps} All done."}, "done_unsure": {Ko: "{steps} 확인은 못 했어요.", En: "{steps} Not all confirmed."}, "partly": {Ko: "{steps} 나머지는 못 했어요. {reason}", En: "{steps} Not the rest. {reason}"},
 			"failed": {Ko: "{steps} {reason}", En: "{steps} {reason}"}, "cancelled": {Ko: "취소했어요. {steps}", En: "Cancelled. {steps}"},
-			"unresolved": {Ko: "확인하지 못했어요.", En: "I could not find out."},
+			"unresolved":     {Ko: "확인하지 못했어요.", En: "I could not find out."},
+			"done_otherwise": {Ko: "{steps} 다르게 했어요.", En: "{steps} Done otherwise."}, "returned": {Ko: "{steps} 돌아왔어요. {reason}", En: "{steps} Came back. {reason}"},
 		},
 	}
 }

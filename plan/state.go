@@ -90,7 +90,11 @@ type State struct {
 	Asked    int         `json:"asked"`              // questions so far; numbers their ids
 	Boundary *Boundary   `json:"boundary,omitempty"` // a decision is due
 	Decided  int         `json:"decided"`            // decisions spent
-	Deciding bool        `json:"deciding,omitempty"` // a Decide command is out: one at a time
+	// Returning says why the rest was given up: the safe return runs, and the plan ends as returned.
+	Returning *Report `json:"returning,omitempty"`
+	// Proposals are the fingerprints of plans that a decider proposed (law 13).
+	Proposals []string `json:"proposals,omitempty"`
+	Deciding  bool     `json:"deciding,omitempty"` // a Decide command is out: one at a time
 
 	Seen []SeenEpoch `json:"seen,omitempty"`
 	// Wake is the absolute time the shell was last asked to wake us at; 0 means none.
@@ -164,9 +168,40 @@ type StepState struct {
 	VerifyBy  int64    `json:"verify_by,omitempty"`
 	Receipt   *Receipt `json:"receipt,omitempty"`
 	Reason    *Report  `json:"reason,omitempty"` // why it failed or is blocked
+	// Recovered counts by reason code what the reason table's recovery tried (see recovery.go).
+	Recovered map[string]int `json:"recovered,omitempty"`
+	// WaitUntil is when a blocked task has had its time to go on by itself.
+	WaitUntil int64 `json:"wait_until,omitempty"`
+	// Then says what follows once the live operation, which we are stopping, is dead.
+	Then Then `json:"then,omitempty"`
+	// Excused says why the plan goes on without this step; "" means that it counts.
+	Excused Excuse `json:"excused,omitempty"`
+	// FromModel says that a model put the step in the plan; Approved that a person agreed to it (law 14).
+	FromModel bool `json:"from_model,omitempty"`
+	Approved  bool `json:"approved,omitempty"`
 	// Closed is how the step ended without an operation saying so: skipped or cancelled before it was submitted.
 	Closed StepPhase `json:"closed,omitempty"`
 }
+
+// Then is what follows an operation that is stopped while its plan goes on.
+type Then string
+
+// What can follow.
+const (
+	ThenRetry    Then = "retry"    // a new generation
+	ThenReplace  Then = "replace"  // other steps took its place
+	ThenWithdraw Then = "withdraw" // a person wants it no more
+)
+
+// Excuse is why a plan goes on without a step that is not completed.
+type Excuse string
+
+// The excuses.
+const (
+	ExcuseReplaced  Excuse = "replaced"  // by other steps
+	ExcuseSkipped   Excuse = "skipped"   // the plan allows it, or what it depends on is missing
+	ExcuseWithdrawn Excuse = "withdrawn" // by a person
+)
 
 // Latch records a request to cancel. The first one stands; later ones change nothing.
 type Latch struct {
@@ -196,8 +231,6 @@ type Question struct {
 	Text        string   `json:"text"`
 	Choices     []string `json:"choices"`
 	ExpiresAt   int64    `json:"expires_at"`
-	// Sent says that an Ask command was given.
-	Sent bool `json:"sent"`
 }
 
 // Boundary is the point where meaning changed and a decision is needed (design §1).
@@ -207,6 +240,8 @@ type Boundary struct {
 	Report      Report `json:"report"`
 	At          int64  `json:"at"`
 	Asked       bool   `json:"asked"` // the Decide command that is out is about this one
+	// Refused says what was wrong with the plan that the decider proposed here; it may try once more.
+	Refused string `json:"refused,omitempty"`
 }
 
 // SeenEpoch remembers the events of one boot: a high-water mark and a window below it (law 7).

@@ -2,7 +2,7 @@ package plan
 
 import "errand/catalog"
 
-// op returns the live operation of a step: that of the highest generation; nil before there is one.
+// op returns the live operation of a step: the last one, as a rule that of the highest generation; nil before there is one.
 func (st *StepState) op() *Operation {
 	if len(st.Ops) == 0 {
 		return nil
@@ -91,10 +91,24 @@ func (s *State) find(operationID string) (int, *Operation) {
 		return -1, nil
 	}
 	i := s.index(id.Step)
-	if i < 0 || id.Generation > len(s.Steps[i].Ops) {
+	if i < 0 {
 		return -1, nil
 	}
-	return i, &s.Steps[i].Ops[id.Generation-1]
+	for k := range s.Steps[i].Ops {
+		if s.Steps[i].Ops[k].Generation == id.Generation {
+			return i, &s.Steps[i].Ops[k]
+		}
+	}
+	return -1, nil
+}
+
+// generations is the highest generation there was.
+func (st *StepState) generations() int {
+	highest := 0
+	for _, op := range st.Ops {
+		highest = max(highest, op.Generation)
+	}
+	return highest
 }
 
 // timeouts returns the times of a step's task, within bounds.

@@ -26,7 +26,7 @@ func (m *machine) tendVerification(st *StepState, op *Operation) {
 
 func (m *machine) verified(in VerifiedResult) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil || op.Generation != len(m.s.Steps[i].Ops) || !m.s.Steps[i].Verifying {
+	if op == nil || op != m.s.Steps[i].op() || !m.s.Steps[i].Verifying {
 		return
 	}
 	m.close(i, op, in)

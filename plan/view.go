@@ -114,6 +114,8 @@ func (s *State) whyStep(i int) string {
 	st := &s.Steps[i]
 	op := st.op()
 	switch {
+	case st.Excused != "":
+		return string(st.Excused)
 	case st.Phase == StepVerifying:
 		return "looking whether it is so"
 	case st.Phase == StepCompleted && st.Receipt != nil:

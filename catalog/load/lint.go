@@ -17,7 +17,8 @@ func PlanSentences() map[string][]string {
 	return map[string][]string{
 		"done": {"steps"}, "done_unsure": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
 		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
-		"ask_decision": {"reason"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
+		"done_otherwise": {"steps"}, "returned": {"steps", "reason"},
+		"ask_decision": {"reason"}, "ask_model": {"what"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
 	}
 }
 
@@ -36,6 +37,7 @@ func Lint(c *catalog.Catalog) border.Faults {
 	l.reasons()
 	l.routines()
 	l.watches()
+	l.safeReturn()
 	l.sentences()
 	return l.faults
 }
@@ -100,6 +102,30 @@ func (l *linter) watches() {
 		case len(l.catalog.Routines[at].Slots) > 0:
 			l.fault(path, "unfilled_slot", "starts %q, whose slots only a sentence can fill", w.Routine)
 		}
+	}
+}
+
+// safeReturn checks that giving up can be carried out without asking anybody anything.
+func (l *linter) safeReturn() {
+	r := l.catalog.SafeReturn
+	if r == nil {
+		for i, reason := range l.catalog.Reasons {
+			if reason.Default == "return" {
+				l.fault(border.Field(border.Index("reasons", i), "default"), "no_safe_return", "returns, but the catalog has no safe_return")
+			}
+		}
+		return
+	}
+	c, ok := l.whole.Capability(r.CapabilityID)
+	switch {
+	case !ok:
+		l.fault("safe_return.capability_id", "unknown_capability", "names the unknown capability %q", r.CapabilityID)
+	case !c.HasOperation(r.OperationID):
+		l.fault("safe_return.operation_id", "unknown_operation", "%s has no operation %q", c.ID, r.OperationID)
+	case c.Impact == catalog.Persistent || c.Impact == catalog.Irreversible:
+		l.fault("safe_return.capability_id", "not_reversible", "%s is %s: what nobody confirmed must be reversible", c.ID, c.Impact)
+	case slices.ContainsFunc(c.Slots, func(s catalog.Slot) bool { return s.Required }):
+		l.fault("safe_return.capability_id", "needs_arguments", "%s needs arguments, which nobody gives", c.ID)
 	}
 }
 

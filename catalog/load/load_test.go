@@ -110,6 +110,10 @@ sentences:
   ask_wait: {ko: 기다려?, en: Wait?}
   ask_late: {ko: 늦었는데?, en: Late?}
   ask_unverified: {ko: 모르는데?, en: Unsure?}
+  done_otherwise: {ko: "{steps}", en: "{steps}"}
+  returned: {ko: "{steps}", en: "{steps}"}
+  ask_model: {ko: "{what}", en: "{what}"}
+safe_return: {capability_id: status, operation_id: read}
 `
 
 func parse(t *testing.T, text string) (*catalog.Catalog, load.Faults) {

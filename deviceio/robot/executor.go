@@ -62,11 +62,11 @@ func (r *Robot) check(now int64) {
 func (r *Robot) elapse(now int64) {
 	t := r.running
 	if t == nil || !r.ready(t, now) {
-		r.world.pass(r.home, now, doing{})
+		r.world.pass(r.home, now, r.speed, doing{})
 		return
 	}
 	p := &t.Run.Phases[t.Run.At]
-	r.world.pass(r.home, now, r.body(t, p))
+	r.world.pass(r.home, now, r.speed, r.body(t, p))
 	r.measure(p)
 	if r.ended(p) {
 		r.endPhase(t, p, now)

@@ -32,14 +32,14 @@ type doing struct {
 	purifies string
 }
 
-// pass lets one quantum go by. now is the device's clock (Unix ms).
-func (w *World) pass(h Home, now int64, d doing) {
+// pass lets one quantum go by. now is the device's clock (Unix ms), pace how much faster than it the robot works.
+func (w *World) pass(h Home, now int64, pace float64, d doing) {
 	w.ElapsedMs += quantum.Milliseconds()
 	if d.driving {
 		w.drive(d, now)
 	}
 	w.drain(d)
-	w.breathe(h, d.purifies)
+	w.breathe(h, pace, d.purifies)
 }
 
 // drive moves towards the target, and never past it.
@@ -73,15 +73,16 @@ func (w *World) drain(d doing) {
 	w.Battery = math.Min(100, math.Max(0, w.Battery+rate*seconds))
 }
 
-// breathe lets dust settle in every room, and takes it out of the one being purified.
-func (w *World) breathe(h Home, purifies string) {
+// breathe lets dust settle in every room, and takes it out of the one being purified. Dust keeps to the clock, however
+// fast the robot works: whoever looks at the air does so by the clock, and a few seconds must not be an hour of dust.
+func (w *World) breathe(h Home, pace float64, purifies string) {
 	for _, r := range h.Rooms {
 		air := w.Air[r.ID]
 		if r.ID == purifies {
 			// Aim a little below clean air, so that clean air is reached and not only approached.
 			air.PM25 += (h.CleanAir*0.5 - air.PM25) * purifyRate * seconds
 		} else {
-			air.PM25 += (h.OutdoorAir - air.PM25) * airDrift * seconds
+			air.PM25 += (h.OutdoorAir - air.PM25) * airDrift * seconds / pace
 		}
 		w.Air[r.ID] = air
 	}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"errand/catalog"
+)
+
+// askModel is the kind of question that asks for a person's consent to what a model put in the plan (law 14).
+const askModel = "proceed_model"
+
+// askDecision asks the person what to do at a boundary, in the decider's words if it has some.
+func (m *machine) askDecision(i int, text string) {
+	b := *m.s.Boundary
+	st := &m.s.Steps[i]
+	q := Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Text: text}
+	optional := m.s.Document.Steps[i].Optional && !st.inFlight()
+	sentence := "ask_decision"
+	switch {
+	case st.inFlight(): // a blocked task is alive: it may yet go on by itself
+		q.Choices, sentence = []string{"wait", "stop"}, "ask_wait"
+	case m.mayRetry(i) && optional:
+		q.Choices = []string{"retry", "skip", "stop"}
+	case m.mayRetry(i):
+		q.Choices = []string{"retry", "stop"}
+	default:
+		m.giveUp(i)
+		return
+	}
+	m.ask(q, sentence, map[string]string{"reason": m.s.Slice.Reason(b.Report.Code).Say.In(m.s.Start.Locale)})
+}
+
+// askIfModels asks before a step above reversible that a model put in the plan (law 14).
+func (m *machine) askIfModels(i int) bool {
+	st, c := &m.s.Steps[i], m.s.capability(i)
+	if !st.FromModel || st.Approved || c.Impact == catalog.ReadOnly || c.Impact == catalog.Reversible {
+		return false
+	}
+	m.ask(Question{Kind: askModel, StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_model",
+		map[string]string{"what": c.Title.In(m.s.Start.Locale)})
+	return true
+}
+
+// ask opens the one question there can be. Its text is the catalog's sentence, unless it has one.
+func (m *machine) ask(q Question, sentence string, values map[string]string) {
+	m.s.Asked++
+	q.ID = fmt.Sprintf("%s.%d", m.s.Start.PlanID, m.s.Asked)
+	q.ExpiresAt = m.at + questionTTL
+	q.Text = orText(q.Text, m.s.sentence(sentence, values))
+	m.s.Question = &q
+	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, Locale: m.s.Start.Locale, Question: q})
+}
+
+func (m *machine) withdrawQuestion() {
+	if m.s.Question != nil {
+		m.do(WithdrawQuestion{QuestionID: m.s.Question.ID})
+		m.s.Question = nil
+	}
+}
+
+// answered takes a person's answer to the open question; any other changes nothing. No answer is no.
+func (m *machine) answered(in Answer) {
+	q := m.s.Question
+	if q == nil || q.ID != in.QuestionID || !slices.Contains(q.Choices, in.Choice) || m.at >= q.ExpiresAt {
+		return
+	}
+	m.note(q.StepID, fmt.Sprintf("question %s answered by %s: %s", q.ID, in.By, in.Choice))
+	m.s.Question = nil
+	m.resolve(*q, in.Choice)
+}
+
+// resolve carries out a person's choice.
+func (m *machine) resolve(q Question, choice string) {
+	i := m.s.index(q.StepID)
+	switch choice {
+	case "continue":
+		if q.Kind == askModel && i >= 0 {
+			m.s.Steps[i].Approved = true
+		}
+	case "wait":
+		m.s.Boundary = nil
+	case "retry":
+		if m.s.Boundary != nil {
+			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"})
+		}
+	case "skip":
+		if m.s.Boundary != nil {
+			m.giveUp(i)
+		}
+	default:
+		report := &Report{Code: "STOPPED_BY_PERSON", Detail: q.Kind}
+		if m.s.Boundary != nil {
+			report = &m.s.Boundary.Report
+		}
+		m.end(Failed, report)
+	}
+}
