@@ -36,11 +36,12 @@ func (m *machine) giveUpAt() int64 {
 	return max(m.at+stopGrace, m.s.Steps[i].op().SentAt+t.QueueMs+t.RunMs+stopGrace)
 }
 
-func (m *machine) patience() int64 {
-	if m.s.Cancel != nil {
-		return m.s.Cancel.GiveUpAt
+// patience is when a plan that is being stopped stops waiting for the truth.
+func (s *State) patience() int64 {
+	if s.Cancel != nil {
+		return s.Cancel.GiveUpAt
 	}
-	return m.s.Ending.GiveUpAt
+	return s.Ending.GiveUpAt
 }
 
 func (m *machine) stoppedAt() int64 {
@@ -59,7 +60,7 @@ func (m *machine) windDown() {
 	if i >= 0 {
 		op := m.s.Steps[i].op()
 		switch {
-		case m.at >= m.patience():
+		case m.at >= m.s.patience():
 			// The truth could not be had: finish says so.
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
@@ -72,7 +73,7 @@ func (m *machine) windDown() {
 			return
 		}
 	}
-	if m.at < m.patience() && m.disown() {
+	if m.at < m.s.patience() && m.disown() {
 		return
 	}
 	m.finish()

@@ -44,42 +44,67 @@ func (m *machine) tooLate() *Report {
 	return &Report{Code: code, Detail: "the plan's deadline passed while it was " + string(m.s.Phase())}
 }
 
-// nextWake is the earliest time at which something becomes due by itself.
-func (s *State) nextWake() int64 {
+// Move is what a plan does by itself when a wait is over. The values are part of the view.
+type Move string
+
+// The moves that time brings.
+const (
+	MoveAskDevice  Move = "ask_device"             // ask the device how the operation stands
+	MoveSendAgain  Move = "send_again"             // send the operation again, under its own id
+	MoveUnverified Move = "proceed_unverified"     // stop waiting for a verdict: the step counts as unverified
+	MoveDecide     Move = "get_a_decision"         // a blocked task did not go on by itself
+	MoveNoAnswer   Move = "take_silence_as_no"     // the question expires, and no answer is no
+	MoveTooLate    Move = "fail_too_late_to_start" // nothing started in time: the wish is too old to move a device
+	MoveFail       Move = "fail_at_deadline"       // the plan's deadline: stop what moves, then end as failed
+	MoveGiveUp     Move = "close_unresolved"       // the device did not confirm the stop: close without the truth about it
+)
+
+// Next is when a plan moves by itself, and how: what law 18 wants of every wait.
+type Next struct {
+	At   int64 `json:"at"`
+	Move Move  `json:"move"`
+}
+
+// next is the earliest of all that becomes due by itself; the zero Next if nothing does.
+func (s *State) next() Next {
+	var first Next
 	if s.Outcome != nil || !s.Begun {
-		return 0
+		return first
 	}
-	wake := int64(0)
-	earliest := func(t int64) {
-		if t > 0 && (wake == 0 || t < wake) {
-			wake = t
+	due := func(at int64, move Move) {
+		if at > 0 && (first.At == 0 || at < first.At) {
+			first = Next{At: at, Move: move}
 		}
 	}
-	switch {
-	case s.Cancel != nil:
-		earliest(s.Cancel.GiveUpAt)
-	case s.Ending != nil:
-		earliest(s.Ending.GiveUpAt)
-	default:
-		earliest(s.Deadline)
+	if s.Cancel != nil || s.Ending != nil {
+		due(s.patience(), MoveGiveUp)
+	} else {
+		due(s.Deadline, MoveFail)
 	}
 	if s.unstarted() {
-		earliest(s.StartBy)
+		due(s.StartBy, MoveTooLate)
 	}
 	if s.Question != nil {
-		earliest(s.Question.ExpiresAt)
+		due(s.Question.ExpiresAt, MoveNoAnswer)
 	}
 	if i := s.current(); i >= 0 {
-		st, op := &s.Steps[i], s.Steps[i].op()
-		earliest(st.VerifyBy)
-		earliest(st.WaitUntil)
-		if op.Phase == OpUnsent && op.CheckAt > s.At {
-			earliest(op.CheckAt)
-		}
-		idle := !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking
-		if idle && (s.Device.Route != nil || !op.Lost) { // what is out comes back; without a route reachDevice waits
-			earliest(op.CheckAt)
-		}
+		s.nextOf(i, due)
 	}
-	return wake
+	return first
+}
+
+// nextOf tells what becomes due about the step in flight.
+func (s *State) nextOf(i int, due func(int64, Move)) {
+	st, op := &s.Steps[i], s.Steps[i].op()
+	due(st.VerifyBy, MoveUnverified)
+	if s.Cancel == nil && s.Ending == nil {
+		due(st.WaitUntil, MoveDecide)
+	}
+	if op.Phase == OpUnsent && op.CheckAt > s.At {
+		due(op.CheckAt, MoveSendAgain)
+	}
+	idle := !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking
+	if idle && (s.Device.Route != nil || !op.Lost) { // what is out comes back; without a route reachDevice waits
+		due(op.CheckAt, MoveAskDevice)
+	}
 }

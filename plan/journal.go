@@ -39,7 +39,7 @@ func (m *machine) settle(old State) {
 	if from, to := old.Phase(), s.Phase(); from != to || !old.Begun {
 		m.log(Entry{Kind: "plan", From: string(from), To: string(to), Text: s.waitingFor()})
 	}
-	if wake := s.nextWake(); wake != s.Wake || (wake > 0 && wake <= m.at) {
+	if wake := s.next().At; wake != s.Wake || (wake > 0 && wake <= m.at) {
 		s.Wake = wake
 		if wake > 0 {
 			m.do(SetDeadline{At: wake})

@@ -77,11 +77,15 @@ func (s *sim) checkRanks(before plan.State) {
 	}
 }
 
-// Law 18: a plan that is not over always has a time at which it moves by itself.
+// Law 18: a plan that is not over always has a time at which it moves by itself, and tells it.
 func (s *sim) checkWaits() {
-	if s.state.Begun && s.finish == nil && s.state.Wake <= s.now {
+	if !s.state.Begun || s.finish != nil {
+		return
+	}
+	if s.state.Wake <= s.now {
 		s.t.Fatalf("Law18: %s, and its next wake is at %d, now %d", describe(s.state), s.state.Wake, s.now)
 	}
+	s.checkTold(s.state.View())
 }
 
 // Law 4: the raw payload never reaches the state.

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // View is a plan as told to planners, the API and `errand plan show` (contract.md §2, plan_state).
 type View struct {
 	PlanID   string     `json:"plan_id"`
@@ -10,7 +12,9 @@ type View struct {
 	Question *Question  `json:"question,omitempty"`
 	Cancel   *Latch     `json:"cancel,omitempty"`
 	Deadline int64      `json:"deadline"`
-	LLMCalls int        `json:"llm_calls"`
+	// Next is when the plan moves by itself though nothing comes, and how (law 18); nil once it is over.
+	Next     *Next `json:"next,omitempty"`
+	LLMCalls int   `json:"llm_calls"`
 	// Journal is the tail of what happened; Entries counts all of it.
 	Journal []Entry  `json:"journal,omitempty"`
 	Entries int      `json:"entries"`
@@ -79,6 +83,9 @@ func (s *State) View() View {
 		Outcome: s.Outcome, Steps: []StepView{},
 		Plan: PlanState{CompletedStepIDs: []string{}, StepResults: map[string]StepResult{},
 			PlanRevision: s.Revision, WaitingFor: s.waitingFor()}}
+	if next := s.next(); next.At > 0 {
+		v.Next = &next
+	}
 	for i := range s.Steps {
 		v.Steps = append(v.Steps, s.stepView(i))
 		st := &s.Steps[i]
@@ -137,8 +144,10 @@ func (s *State) until(i int) int64 {
 		return st.VerifyBy
 	case op == nil || op.Phase.Dead() || st.Closed != "":
 		return 0
-	case op.CheckAt > 0:
+	case op.CheckAt > s.At:
 		return op.CheckAt
+	case s.Cancel != nil || s.Ending != nil:
+		return s.patience()
 	}
 	return s.Deadline
 }
@@ -157,10 +166,20 @@ func (s *State) waitingFor() string {
 	case Paused:
 		return "resume"
 	case Cancelling, Running:
-		if i := s.current(); i >= 0 {
+		if i := s.awaited(); i >= 0 {
 			return "step:" + s.Steps[i].ID
 		}
 	default: // over
 	}
 	return ""
+}
+
+// awaited is the step in flight, else the one whose refusal is being tested (see disown); -1 if there is none.
+func (s *State) awaited() int {
+	if i := s.current(); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(s.Steps, func(st StepState) bool {
+		return slices.ContainsFunc(st.Ops, func(op Operation) bool { return op.Cancelling })
+	})
 }

@@ -89,6 +89,9 @@ func details(v plan.View) string {
 	if v.Plan.WaitingFor != "" {
 		fmt.Fprintf(&b, " · waits for %s", v.Plan.WaitingFor)
 	}
+	if v.Next != nil {
+		fmt.Fprintf(&b, " · by itself: %s at %s", v.Next.Move, clock(v.Next.At))
+	}
 	if v.Question != nil {
 		fmt.Fprintf(&b, " · asked: %s (%s)", cell(v.Question.Text), strings.Join(v.Question.Choices, ", "))
 	}

@@ -220,6 +220,9 @@ func show(out io.Writer, v api.PlanAnswer) error {
 	if q := v.Question; q != nil {
 		fmt.Fprintf(out, "question %s: %s %s, until %s\n", q.ID, clean(q.Text), value(q.Choices), time.UnixMilli(q.ExpiresAt).Format(time.TimeOnly))
 	}
+	if v.Next != nil {
+		fmt.Fprintf(out, "by itself   %s at %s\n", v.Next.Move, time.UnixMilli(v.Next.At).Format(time.TimeOnly))
+	}
 	if v.Outcome != nil {
 		summary(out, *v.Outcome, "")
 	}
