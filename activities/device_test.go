@@ -141,6 +141,20 @@ func TestVerifyIgnoresPeriodicObservationsFromBefore(t *testing.T) {
 	}
 }
 
+// Law 17: a source that calls itself stale or unusable neither confirms a completion nor contradicts it, and is on no receipt.
+func TestLaw17AStaleSourceGivesNoVerdict(t *testing.T) {
+	for _, flags := range []map[string]any{{"stale": true}, {"usable": false}, {"usable": true, "policy": "periodic", "expires_at": 9.0}} {
+		for _, charging := range []bool{true, false} {
+			seen := map[string]any{"snapshot_ts": 10.0, "battery": map[string]any{"charging": charging},
+				"freshness": map[string]any{"battery": flags}}
+			got, err := device(&fakeLink{contexts: []map[string]any{seen}}).Verify(t.Context(), plan.Verify{Expression: "context.battery.charging"})
+			if err != nil || got.Verdict != plan.Unverified || got.Observed["battery"] != nil {
+				t.Errorf("charging %v with %v: %+v, %v; want unverified, nothing observed", charging, flags, got, err)
+			}
+		}
+	}
+}
+
 func TestAFailureToReachTheDeviceIsAnAnswer(t *testing.T) {
 	d := device(&fakeLink{err: ErrNotConnected})
 	profile := plan.Route{Profile: plan.Profile{Status: true}}

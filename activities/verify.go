@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"errand/catalog/condition"
+	"errand/catalog/fresh"
 	"errand/plan"
 )
 
@@ -51,8 +52,8 @@ func (d *Device) Verify(ctx context.Context, c plan.Verify) (plan.VerifiedResult
 }
 
 func (d *Device) look(c plan.Verify, seen map[string]any, out *plan.VerifiedResult) error {
-	fresh := observedAfter(freshened(seen), c)
-	truth, err := judge(c.Expression, fresh, c.Arguments, c.Result, c.CompletedAt)
+	kept := observedAfter(freshened(seen), c)
+	truth, err := judge(c.Expression, kept, c.Arguments, c.Result, c.CompletedAt)
 	if err != nil {
 		return fmt.Errorf("verify of %s: %w", c.Capability, err)
 	}
@@ -64,7 +65,7 @@ func (d *Device) look(c plan.Verify, seen map[string]any, out *plan.VerifiedResu
 	default:
 		out.Verdict, out.Detail = plan.Unverified, "the device's context cannot tell"
 	}
-	out.Observed = mentioned(fresh, c.Expression)
+	out.Observed = mentioned(kept, c.Expression)
 	return nil
 }
 
@@ -109,12 +110,5 @@ func judge(expression string, seen, arguments, result map[string]any, completedA
 	return truth, nil
 }
 
-// freshened leaves out what is stale or unusable (law 17). Expiries are of the device's clock, and so is the time the
-// context was assembled, a moment ago; ours may be off by minutes.
-func freshened(seen map[string]any) map[string]any {
-	now, ok := seen["snapshot_ts"].(float64)
-	if !ok {
-		return condition.Fresh(seen, time.Now().UnixMilli())
-	}
-	return condition.Fresh(seen, int64(now))
-}
+// freshened leaves out what is stale or unusable (law 17).
+func freshened(seen map[string]any) map[string]any { return fresh.AsTold(seen, time.Now().UnixMilli()) }

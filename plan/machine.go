@@ -1,5 +1,7 @@
 package plan
 
+import "errand/catalog/fresh"
+
 // Times the machine lives by, in milliseconds. Those of a task come from the catalog.
 const (
 	second = int64(1000)
@@ -128,8 +130,8 @@ func (m *machine) begin() {
 		m.adopt(*s.Start.Document, *s.Start.Slice)
 	case s.Start.Utterance == nil:
 		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "the plan's input has neither a document with its catalog slice nor an utterance"})
-	default:
-		s.Planner.Context = s.Start.Utterance.DeviceContext
+	case s.Start.Utterance.DeviceContext != nil:
+		s.Planner.Context = fresh.AsTold(s.Start.Utterance.DeviceContext, m.at)
 	}
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errand/catalog"
+	"errand/catalog/fresh"
 )
 
 // contextTries is how often a context is fetched before planning goes on without one.
@@ -36,7 +37,7 @@ func (m *machine) contextFetched(in ContextFetched) {
 		m.refute(in.ConnectionEpoch)
 		return
 	}
-	m.s.Planner.Context = in.Context
+	m.s.Planner.Context = fresh.AsTold(in.Context, m.at)
 }
 
 func (m *machine) planned(in Planned) {

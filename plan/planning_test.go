@@ -3,6 +3,8 @@ package plan_test
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"errand/catalog"
 	"errand/plan"
 )
@@ -148,4 +150,52 @@ func TestAQuestionIsTheCatalogsSentence(t *testing.T) {
 			t.Errorf("waits for %s", v.Plan.WaitingFor)
 		}
 	}
+}
+
+// Law 17: whatever of a context is stale, unusable or unavailable reaches no planner and grounds no room.
+func TestLaw17WhatIsNotFreshIsToldToNoPlanner(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		area := func(name string) map[string]any {
+			return map[string]any{"available": rapid.Bool().Draw(t, name+" available"), "word": name, "rooms": []any{map[string]any{"id": "6", "name": "안방"}}}
+		}
+		source := func(name string) map[string]any {
+			return map[string]any{"policy": rapid.SampledFrom([]string{"periodic", "on_change"}).Draw(t, name+" policy"),
+				"usable": rapid.Bool().Draw(t, name+" usable"), "stale": rapid.Bool().Draw(t, name+" stale"),
+				"expires_at": rapid.SampledFrom([]float64{999, 1001}).Draw(t, name+" expires")}
+		}
+		seen, freshness := map[string]any{"snapshot_ts": 1000.0}, map[string]any{}
+		for _, name := range []string{"map", "battery", "location"} {
+			seen[name], freshness[name] = area(name), source(name)
+		}
+		seen["freshness"] = freshness
+		told := toldToThePlanner(t, seen, rapid.Bool().Draw(t, "with the wish"))
+		for _, name := range []string{"map", "battery", "location"} {
+			s, a := freshness[name].(map[string]any), seen[name].(map[string]any) //nolint:errcheck // made above
+			good := a["available"] == true && s["usable"] == true && s["stale"] == false && (s["policy"] == "on_change" || s["expires_at"] == 1001.0)
+			if _, got := told[name]; got != good {
+				t.Fatalf("the planner is told of %s: %v; it is %v, its source %v", name, got, a, s)
+			}
+			if name == "map" && good != (plan.RoomsOf(told) != nil) {
+				t.Fatalf("rooms %v from the map %v, its source %v", plan.RoomsOf(told), a, s)
+			}
+		}
+	})
+}
+
+// toldToThePlanner is the context in the command to make a plan, whether it came with the wish or was read from the device.
+func toldToThePlanner(t *rapid.T, seen map[string]any, withTheWish bool) map[string]any {
+	wish := &plan.Utterance{Text: "안방으로 가줘"}
+	if withTheWish {
+		wish.DeviceContext = seen
+	}
+	s := newSim(t, threeSteps())
+	s.out, s.all = nil, nil
+	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, AskedAt: s.now, Utterance: wish})
+	s.take(plan.Begin{})
+	if !withTheWish {
+		s.answer(request[plan.AwaitDevice](s), fine)
+		out[plan.FetchContext](s)
+		s.take(plan.ContextFetched{Context: seen})
+	}
+	return out[plan.MakePlan](s).Context
 }

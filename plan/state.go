@@ -109,6 +109,7 @@ type State struct {
 
 // PlannerState is the part of the state about making the plan.
 type PlannerState struct {
+	// Context is what may decide something of the device's context (law 17).
 	Context map[string]any `json:"context,omitempty"`
 	// Fetching and Asked say that a FetchContext or a Plan command is out.
 	Fetching bool `json:"fetching,omitempty"`

@@ -1,6 +1,6 @@
 // Package condition evaluates the catalog's CEL expressions: preconditions of a step and checks of its effect.
 //
-// An expression sees three maps: `context` (a device_context.v1, made fresh with Fresh), `args` (the step's slots)
+// An expression sees three maps: `context` (a device_context.v1, made fresh with package fresh), `args` (the step's slots)
 // and `result` (the listed fields of its result); a check of an effect also sees `completed_at`, when the device says
 // that it was done (its own clock, Unix ms), so that an earlier effect of the same kind proves nothing. It answers True, False or Unknown. What is absent is Unknown,
 // never False (law 17): a robot whose location nobody knows has not been proved to be in the wrong room.
@@ -18,6 +18,8 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+
+	"errand/catalog/fresh"
 )
 
 // ErrExpression is returned for an expression that does not compile, or whose evaluation breaks.
@@ -93,7 +95,7 @@ func (c *Condition) Eval(context, args, result map[string]any) (Truth, error) {
 
 // EvalAfter is Eval for an effect that the device completed at a time of its own clock (Unix ms; 0 means unknown).
 func (c *Condition) EvalAfter(context, args, result map[string]any, completedAt int64) (Truth, error) {
-	variables := map[string]any{"context": present(context), "args": present(args), "result": present(result)}
+	variables := map[string]any{"context": fresh.WithoutNulls(context), "args": fresh.WithoutNulls(args), "result": fresh.WithoutNulls(result)}
 	if completedAt > 0 {
 		variables["completed_at"] = float64(completedAt)
 	}
@@ -111,24 +113,6 @@ func (c *Condition) EvalAfter(context, args, result map[string]any, completedAt 
 		return False, nil
 	}
 	return Unknown, fmt.Errorf("%w: %s: it answered a %s, not true or false", ErrExpression, c.text, out.Type().TypeName())
-}
-
-// present copies a tree without its nulls, which CEL would compare as values. nil becomes an empty map.
-func present(tree map[string]any) map[string]any {
-	kept := make(map[string]any, len(tree))
-	for key, value := range tree {
-		if value != nil {
-			kept[key] = withoutNulls(value)
-		}
-	}
-	return kept
-}
-
-func withoutNulls(value any) any {
-	if object, ok := value.(map[string]any); ok {
-		return present(object)
-	}
-	return value
 }
 
 // isAbsence tells a missing key from a broken expression. CEL keeps its error type to itself, so the text decides;

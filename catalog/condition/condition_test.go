@@ -3,12 +3,12 @@ package condition_test
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"errand/catalog/condition"
+	"errand/catalog/fresh"
 )
 
 func eval(t *testing.T, expr string, context, args, result map[string]any) (condition.Truth, error) {
@@ -122,75 +122,6 @@ func TestEvalIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-const now = int64(1_000_000)
-
-func TestLaw17FreshLeavesOutWhatMayNotDecide(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		area, source any
-		kept         bool
-	}{
-		"no freshness":                  {object{"level": 41.0}, nil, true},
-		"available":                     {object{"available": true}, object{"usable": true, "stale": false}, true},
-		"unavailable":                   {object{"available": false}, object{"usable": true}, false},
-		"not usable":                    {object{}, object{"usable": false}, false},
-		"stale":                         {object{}, object{"stale": true}, false},
-		"both flags good but expired":   {object{}, object{"policy": "periodic", "usable": true, "stale": false, "expires_at": float64(now)}, false},
-		"periodic, not expired":         {object{}, object{"policy": "periodic", "expires_at": float64(now + 1)}, true},
-		"periodic without expiry":       {object{}, object{"policy": "periodic", "stale": false}, false},
-		"periodic, said to be usable":   {object{}, object{"policy": "periodic", "usable": true}, true},
-		"on change, old (case c09)":     {object{}, object{"policy": "on_change", "usable": true, "observed_at": 1.0, "expires_at": 2.0}, true},
-		"on change, channel dead":       {object{}, object{"policy": "on_change", "usable": false, "stale": true}, false},
-		"flag of another type":          {object{}, object{"usable": "yes"}, false},
-		"stale of another type":         {object{}, object{"stale": 0.0}, false},
-		"expiry of another type":        {object{}, object{"expires_at": "tomorrow"}, false},
-		"expiry as Go wrote it":         {object{}, object{"policy": "periodic", "expires_at": now + 1}, true},
-		"no policy but expired":         {object{}, object{"expires_at": 5.0}, false},
-		"an entry that cannot be read":  {object{}, "fresh", false},
-		"null area":                     {nil, object{"usable": true}, false},
-		"null source says nothing":      {object{}, nil, true},
-		"a value that is no object":     {"device_context.v1", nil, true},
-		"unavailable, however it fresh": {object{"available": false, "level": 9.0}, nil, false},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			context := object{"battery": tt.area, "snapshot_ts": 5.0, "freshness": object{"battery": tt.source, "voice": object{"stale": true}}}
-			fresh := condition.Fresh(context, now)
-			if _, kept := fresh["battery"]; kept != tt.kept {
-				t.Errorf("kept is %v, want %v", kept, tt.kept)
-			}
-			if fresh["snapshot_ts"] != 5.0 || fresh["freshness"] == nil {
-				t.Errorf("lost what is no area: %v", fresh)
-			}
-		})
-	}
-}
-
-func TestFreshLeavesItsInputAlone(t *testing.T) {
-	t.Parallel()
-	build := func() object {
-		return object{"battery": object{"available": false, "level": nil}, "location": object{"room": nil, "x": 1.0},
-			"freshness": object{"location": object{"usable": true, "expires_at": nil}}}
-	}
-	context := build()
-	fresh := condition.Fresh(context, now)
-	if !reflect.DeepEqual(context, build()) {
-		t.Errorf("the input became %v", context)
-	}
-	location, ok := fresh["location"].(object)
-	if !ok {
-		t.Fatalf("the location became %v", fresh["location"])
-	}
-	location["x"] = 2.0
-	if !reflect.DeepEqual(context, build()) {
-		t.Error("the copy shares a map with the input")
-	}
-	if got := condition.Fresh(nil, now); len(got) != 0 || got == nil {
-		t.Errorf("of nil got %v, want an empty map", got)
-	}
-}
-
 func TestTruthsAreAllDifferent(t *testing.T) {
 	t.Parallel()
 	seen := map[condition.Truth]bool{}
@@ -213,7 +144,7 @@ func ExampleCondition_Eval() {
 	for _, location := range []map[string]any{
 		{"available": true, "room_name": "안방"}, {"available": true, "room_name": "거실"}, {"available": false},
 	} {
-		context := condition.Fresh(map[string]any{"location": location}, 0)
+		context := fresh.Context(map[string]any{"location": location}, 0)
 		truth, err := arrived.Eval(context, args, nil)
 		fmt.Println(truth, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"errand/catalog"
 	"errand/catalog/condition"
+	"errand/catalog/fresh"
 	"errand/catalog/load"
 )
 
@@ -150,7 +151,7 @@ func TestBuiltinChecksOfEffects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := check.EvalAfter(condition.Fresh(tt.context, 0), tt.args, tt.result, completedAt)
+		got, err := check.EvalAfter(fresh.Context(tt.context, 0), tt.args, tt.result, completedAt)
 		if err != nil || got != tt.want {
 			t.Errorf("%s with %v: got %s, %v, want %s", tt.capability, tt.context, got, err, tt.want)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"errand/catalog"
+	"errand/catalog/fresh"
 	"errand/deviceio/wire"
 )
 
@@ -29,7 +30,7 @@ func (s *session) planningContext(ctx context.Context) (map[string]any, error) {
 
 // keepRooms records the room catalog when it is new. Contexts are read often, and the registry writes to disk.
 func (s *session) keepRooms(ctx context.Context, seen map[string]any) {
-	rooms, ok := roomsOf(seen)
+	rooms, ok := roomsOf(fresh.AsTold(seen, s.g.opts.Now().UnixMilli())) // a stale map names no rooms (law 17)
 	s.mu.Lock()
 	known := s.roomsRead && slices.Equal(s.rooms, rooms)
 	s.mu.Unlock()

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -145,6 +146,26 @@ func TestTheRoomCatalogIsReadAfterConnect(t *testing.T) {
 const deviceContext = `{"schema_version":"device_context.v1","snapshot_ts":1,"updated_at_ms":1,"battery":{"available":false},
 	"map":{"available":true,"rooms":[{"id":"6","name":"안방"}]},"location":{"available":false},"cleaning":{"available":false},
 	"movement":{"available":false},"task_manager":{"available":false},"capabilities":{"available":false}}`
+
+// Law 17: a map that the device itself calls stale names no rooms, and takes none away.
+func TestLaw17AStaleMapIsNoRoomCatalog(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	n := h.robot(func(c *wire.Connect) { c.Commands = append(c.Commands, wire.CommandContext) })
+	stale := strings.NewReplacer(`"location":`, `"freshness":{"map":{"policy":"on_change","usable":true,"stale":true}},"location":`, "안방", "헛방").Replace(deviceContext)
+	n.answer(n.invoked(), stale) // asked on connect
+	for _, c := range []struct{ told, want string }{{stale, ""}, {deviceContext, "안방"}, {stale, "안방"}} {
+		read := make(chan error, 1)
+		go func() { _, err := h.gateway.Context(t.Context(), n.id); read <- err }()
+		n.answer(n.invoked(), c.told)
+		must(t, await(t, read, "the context"))
+		d, err := h.registry.Device(t.Context(), n.id)
+		must(t, err)
+		if got := fmt.Sprint(d.Rooms); (c.want == "") != (len(d.Rooms) == 0) || !strings.Contains(got, c.want) {
+			t.Errorf("after %s the rooms are %s, want %q", c.told, got, c.want)
+		}
+	}
+}
 
 func TestUnreadableRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
