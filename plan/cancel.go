@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // cancelRequested latches a person's wish to stop. It is a request: what physically happened is what is reported (law 15).
 func (m *machine) cancelRequested(in CancelRequest) {
@@ -13,7 +10,7 @@ func (m *machine) cancelRequested(in CancelRequest) {
 	m.s.Cancel = &Latch{By: in.By, Why: in.Why, Source: in.Source, At: m.at, GiveUpAt: m.giveUpAt()}
 	m.withdrawQuestion()
 	m.s.Boundary = nil
-	m.note("", fmt.Sprintf("cancel asked for by %s: %s", in.By, in.Why))
+	m.note("", "cancel asked for by "+colon(in.By, in.Why))
 }
 
 // end sets out for a close that no person asked for. The first reason stands.

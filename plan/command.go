@@ -114,6 +114,8 @@ type Decide struct {
 // SetDeadline asks to be woken at a time (Unix ms); it replaces the last one. 0 means no need.
 type SetDeadline struct {
 	At int64 `json:"at"`
+	// Move is what the plan does then, if nothing comes before.
+	Move Move `json:"move,omitempty"`
 }
 
 // Finish ends the workflow with the outcome. It is always the last command there is.

@@ -47,7 +47,9 @@ type Action struct {
 type Start struct {
 	PlanID   string `json:"plan_id"`
 	DeviceID string `json:"device_id"`
-	Locale   string `json:"locale,omitempty"`
+	// DeviceName is what people call the device; for people only.
+	DeviceName string `json:"device_name,omitempty"`
+	Locale     string `json:"locale,omitempty"`
 	// AskedAt is when the person spoke; DeadlineMs and StartByMs count from it.
 	AskedAt int64 `json:"asked_at"`
 	// DeadlineMs bounds the whole plan; 0 means the default of 1 hour.

@@ -37,12 +37,16 @@ func (m *machine) settle(old State) {
 		}
 	}
 	if from, to := old.Phase(), s.Phase(); from != to || !old.Begun {
-		m.log(Entry{Kind: "plan", From: string(from), To: string(to), Text: s.waitingFor()})
+		entry := Entry{Kind: "plan", From: string(from), To: string(to), Text: s.waitingFor()}
+		if to.waits() {
+			entry.Until = s.next().At
+		}
+		m.log(entry)
 	}
-	if wake := s.next().At; wake != s.Wake || (wake > 0 && wake <= m.at) {
-		s.Wake = wake
-		if wake > 0 {
-			m.do(SetDeadline{At: wake})
+	if wake := s.next(); wake.At != s.Wake || (wake.At > 0 && wake.At <= m.at) {
+		s.Wake = wake.At
+		if wake.At > 0 {
+			m.do(SetDeadline(wake))
 		}
 	}
 	if n := len(m.out); n > 1 {

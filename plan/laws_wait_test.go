@@ -74,7 +74,13 @@ func (s *sim) checkTold(v plan.View) {
 	if v.Plan.WaitingFor == "" || v.Next == nil || v.Next.Move == "" || v.Next.At <= s.now {
 		s.t.Fatalf("Law18: at %d it is %s, waits for %q, next is %+v", s.now, v.State, v.Plan.WaitingFor, v.Next)
 	}
+	if v.Why == "" {
+		s.t.Fatalf("Law18: at %d it is %s, waits for %q, and does not say why", s.now, v.State, v.Plan.WaitingFor)
+	}
 	for _, step := range v.Steps {
+		if step.Why == "" {
+			s.t.Fatalf("Law18: at %d step %s is %s, and does not say why", s.now, step.ID, step.State)
+		}
 		switch step.State {
 		case plan.StepSubmitting, plan.StepAccepted, plan.StepRunning, plan.StepBlocked, plan.StepVerifying, plan.StepUnknown:
 			if step.Until <= s.now {

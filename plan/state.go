@@ -32,6 +32,16 @@ func (p Phase) Closed() bool {
 	}
 }
 
+// waits reports whether a plan in this phase stands still until something comes from outside, or time passes.
+func (p Phase) waits() bool {
+	switch p {
+	case WaitingDevice, WaitingUser, WaitingReplan, Paused, Cancelling:
+		return true
+	default:
+		return false
+	}
+}
+
 // StepPhase is where a step stands.
 type StepPhase string
 
@@ -261,4 +271,6 @@ type Entry struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Until is when the wait that begins here ends by itself, where a plan waits.
+	Until int64 `json:"until,omitempty"`
 }

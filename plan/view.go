@@ -1,12 +1,19 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // View is a plan as told to planners, the API and `errand plan show` (contract.md §2, plan_state).
 type View struct {
-	PlanID   string     `json:"plan_id"`
-	DeviceID string     `json:"device_id"`
-	State    Phase      `json:"state"`
+	PlanID   string `json:"plan_id"`
+	DeviceID string `json:"device_id"`
+	// DeviceName is what people called the device when the plan was asked for.
+	DeviceName string `json:"device_name,omitempty"`
+	State      Phase  `json:"state"`
+	// Why says in words what the plan waits for, or how it ended.
+	Why      string     `json:"why,omitempty"`
 	Plan     PlanState  `json:"plan_state"`
 	Steps    []StepView `json:"steps"`
 	Question *Question  `json:"question,omitempty"`
@@ -78,7 +85,8 @@ func (s *State) Phase() Phase {
 
 // View tells the plan's story as it stands.
 func (s *State) View() View {
-	v := View{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, State: s.Phase(), Question: s.Question,
+	v := View{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, DeviceName: s.Start.DeviceName, State: s.Phase(),
+		Why: s.why(), Question: s.Question,
 		Cancel: s.Cancel, Deadline: s.Deadline, LLMCalls: s.LLMCalls, Journal: s.Journal, Entries: s.Entries,
 		Outcome: s.Outcome, Steps: []StepView{},
 		Plan: PlanState{CompletedStepIDs: []string{}, StepResults: map[string]StepResult{},
@@ -116,25 +124,6 @@ func (s *State) stepView(i int) StepView {
 	return v
 }
 
-// whyStep says in a few words why a step stands where it stands.
-func (s *State) whyStep(i int) string {
-	st := &s.Steps[i]
-	op := st.op()
-	switch {
-	case st.Excused != "":
-		return string(st.Excused)
-	case st.Phase == StepVerifying:
-		return "looking whether it is so"
-	case st.Phase == StepCompleted && st.Receipt != nil:
-		return string(st.Receipt.Verdict)
-	case op != nil && op.Why != "":
-		return op.Why
-	case st.Reason != nil:
-		return st.Reason.Code
-	}
-	return ""
-}
-
 // until is when the wait of a step ends by itself (law 18); 0 if it waits for nothing of its own.
 func (s *State) until(i int) int64 {
 	st := &s.Steps[i]
@@ -142,12 +131,16 @@ func (s *State) until(i int) int64 {
 	switch {
 	case st.VerifyBy > 0:
 		return st.VerifyBy
+	case st.WaitUntil > s.At && s.Cancel == nil && s.Ending == nil:
+		return st.WaitUntil
 	case op == nil || op.Phase.Dead() || st.Closed != "":
 		return 0
 	case op.CheckAt > s.At:
 		return op.CheckAt
 	case s.Cancel != nil || s.Ending != nil:
 		return s.patience()
+	case s.unstarted():
+		return min(s.StartBy, s.Deadline)
 	}
 	return s.Deadline
 }
@@ -182,4 +175,20 @@ func (s *State) awaited() int {
 	return slices.IndexFunc(s.Steps, func(st StepState) bool {
 		return slices.ContainsFunc(st.Ops, func(op Operation) bool { return op.Cancelling })
 	})
+}
+
+// What names what a step does, with its arguments: "move_to_room (position_name=안방)".
+func (v StepView) What() string {
+	var arguments []string
+	for _, slot := range sortedKeys(v.Arguments) {
+		text, ok := v.Arguments[slot].(string)
+		if !ok {
+			text = shortJSON(v.Arguments[slot])
+		}
+		arguments = append(arguments, slot+"="+text)
+	}
+	if len(arguments) == 0 {
+		return v.CapabilityID
+	}
+	return v.CapabilityID + " (" + strings.Join(arguments, ", ") + ")"
 }

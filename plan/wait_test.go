@@ -1,0 +1,103 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"errand/plan"
+)
+
+// What an operator reads where a plan waits: its state, why, and why its first step stands where it stands.
+func TestLaw18WhatAPlanWaitsForIsSaidInWords(t *testing.T) {
+	for name, want := range map[string][3]string{
+		"planning":               {"planning", "its steps are being planned"},
+		"waiting for the device": {"waiting_device", "its device cannot be reached", "its device cannot be reached"},
+		"the link is lost":       {"waiting_device", "its device cannot be reached", "the link to the device was lost"},
+		"submit out":             {"running", "move: sent; the device has not answered yet", "sent; the device has not answered yet"},
+		"running":                {"running", "move: under way", "under way"},
+		"asking":                 {"waiting_user", "a person must answer: ", "ASK_ME"},
+		"deciding":               {"waiting_replan", "a decision is due about move: ASK_ME", "ASK_ME"},
+		"paused between steps":   {"paused", "paused: nothing new is sent", "the plan is paused"},
+		"before another try":     {"running", "move: tried again after PASSES, 1 of 2", "tried again after PASSES, 1 of 2"},
+		"stopped for another try": {"running", "move: PASSES; the device was asked to stop it, and said cancelling",
+			"PASSES; the device was asked to stop it, and said cancelling"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := waits()[name](t)
+			if name == "stopped for another try" {
+				s.until("the stop is answered", func() bool { return !s.state.Steps[0].Ops[0].Cancelling })
+			}
+			wantWords(t, s.state.View(), want)
+		})
+	}
+}
+
+func wantWords(t *testing.T, v plan.View, want [3]string) {
+	t.Helper()
+	got := [3]string{string(v.State), v.Why}
+	if len(v.Steps) > 0 {
+		got[2] = v.Steps[0].Why
+	}
+	if got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// A plan that is over says at once by whom, or at which step and for which reason.
+func TestAnEndSaysWhyInWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(s *sim)
+		want    [3]string
+	}{
+		"completed": {func(*sim) {}, [3]string{"completed", "1 of 3 steps verified", "unverified"}},
+		"failed": {func(s *sim) { s.happens(plan.EventFailed, 80, "MOVE_POLICY_NOT_ALLOWED", true) },
+			[3]string{"failed", "move: MOVE_POLICY_NOT_ALLOWED: Moving is not allowed.", "MOVE_POLICY_NOT_ALLOWED: Moving is not allowed."}},
+		"cancelled": {func(s *sim) { s.take(plan.CancelRequest{By: "kim", Why: "too loud"}) },
+			[3]string{"cancelled", "cancelled by kim: too loud", "CANCELLED_BY_DEVICE"}},
+		"cancelled without a word": {func(s *sim) { s.take(plan.CancelRequest{By: "temporal"}) },
+			[3]string{"cancelled", "cancelled by temporal", "CANCELLED_BY_DEVICE"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runningMove(t)
+			c.happens(s)
+			s.settle()
+			wantWords(t, s.state.View(), c.want)
+			for _, step := range s.state.View().Steps {
+				if step.Why == "" {
+					t.Errorf("step %s is %s and does not say why", step.ID, step.State)
+				}
+			}
+		})
+	}
+}
+
+// While a cancelled plan waits for its device, it says who cancelled it and what is not known yet.
+func TestLaw15AStopThatIsUnderWaySaysSo(t *testing.T) {
+	s := runningMove(t)
+	s.take(plan.DeviceChange{Gone: s.device.connection})
+	s.take(plan.CancelRequest{By: "kim"})
+	const want = "cancelled by kim; how move ends is not known: its device cannot be reached"
+	if v := s.state.View(); v.State != plan.Cancelling || v.Why != want {
+		t.Errorf("%s: %q, want %q", v.State, v.Why, want)
+	}
+}
+
+func TestEveryMoveHasWords(t *testing.T) {
+	for _, m := range []plan.Move{plan.MoveAskDevice, plan.MoveSendAgain, plan.MoveUnverified, plan.MoveDecide,
+		plan.MoveNoAnswer, plan.MoveTooLate, plan.MoveFail, plan.MoveGiveUp} {
+		if words := m.Words(); words == string(m) || !strings.Contains(words, " ") {
+			t.Errorf("%s has no words", m)
+		}
+	}
+}
+
+func TestAStepIsNamedWithItsArguments(t *testing.T) {
+	for want, v := range map[string]plan.StepView{
+		"dock":                      {CapabilityID: "dock"},
+		"move (fast=true, room=안방)": {CapabilityID: "move", Arguments: map[string]any{"room": "안방", "fast": true}},
+	} {
+		if got := v.What(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
