@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"errand/internal/uitext"
 	"errand/plan"
 )
 
@@ -63,7 +64,7 @@ const (
 func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, arg any) workflow.Future {
 	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
 		TaskQueue: route.TaskQueue, ScheduleToStartTimeout: delivery, StartToCloseTimeout: limit,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: summary,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: uitext.Line(summary),
 		DisableEagerExecution: true,
 	})
 	return workflow.ExecuteActivity(ctx, name, arg)
@@ -97,7 +98,7 @@ func (r *planRun) carryOut(c plan.Command) {
 	case plan.Say:
 		r.sayOnce(c)
 	case plan.SetDeadline:
-		r.wake = c.At
+		r.wake = c
 	case plan.Decide:
 		// No decider is offered yet: an empty decision takes the reason table's default.
 		r.inbox = append(r.inbox, plan.Decided{})

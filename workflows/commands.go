@@ -8,12 +8,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"errand/internal/uitext"
 	"errand/plan"
 )
 
 func (r *planRun) makePlan(c plan.MakePlan) {
 	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
-		StartToCloseTimeout: planTime, ScheduleToCloseTimeout: 4 * planTime, Summary: "make a plan of the utterance",
+		StartToCloseTimeout: planTime, ScheduleToCloseTimeout: 4 * planTime, Summary: "make a plan of what was said",
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
 	})
 	r.out(workflow.ExecuteActivity(ctx, plan.ActivityPlan, c), func(f workflow.Future) plan.Input {
@@ -33,7 +34,7 @@ func (r *planRun) awaitDevice(c plan.AwaitDevice) {
 	r.await = func() { withdrawn = true; cancel() }
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: plan.GatewaysTaskQueue, StartToCloseTimeout: awaitBounds, HeartbeatTimeout: awaitBeat,
-		Summary: "find the device", WaitForCancellation: false,
+		Summary: uitext.Line("find " + r.deviceName() + ", or wait for it"), WaitForCancellation: false,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 1e9, BackoffCoefficient: 1.5, MaximumInterval: 10e9},
 	})
 	r.out(workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c), func(f workflow.Future) plan.Input {
@@ -54,7 +55,10 @@ func (r *planRun) stopAwaiting() {
 
 // submit is carried out on a context of its own: cancelling the workflow must not hide whether a command went out.
 func (r *planRun) submit(c plan.Submit) {
-	summary := fmt.Sprintf("%s: %s", c.StepID, c.TaskMethod)
+	summary := fmt.Sprintf("send %s: %s", c.StepID, c.TaskMethod)
+	if c.Again {
+		summary += ", again under the same id"
+	}
 	r.out(r.device(c.Route, plan.ActivitySubmit, summary, submitTime, c), func(f workflow.Future) plan.Input {
 		var in plan.Submitted
 		if err := f.Get(r.live, &in); err != nil {
@@ -92,7 +96,7 @@ func cause(err error) string {
 }
 
 func (r *planRun) cancelTask(c plan.CancelTask) {
-	r.out(r.device(c.Route, plan.ActivityCancelTask, "stop "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
+	r.out(r.device(c.Route, plan.ActivityCancelTask, "ask the device to stop "+stepOf(c.OperationID), askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.CancelAnswered
 		if err := f.Get(r.live, &in); err != nil {
 			in = plan.CancelAnswered{Case: plan.CancelUnreachable, Detail: cause(err)}
@@ -103,7 +107,7 @@ func (r *planRun) cancelTask(c plan.CancelTask) {
 }
 
 func (r *planRun) queryStatus(c plan.QueryStatus) {
-	r.out(r.device(c.Route, plan.ActivityStatus, "ask about "+c.OperationID, askTime, c), func(f workflow.Future) plan.Input {
+	r.out(r.device(c.Route, plan.ActivityStatus, "ask the device how "+stepOf(c.OperationID)+" stands", askTime, c), func(f workflow.Future) plan.Input {
 		var in plan.StatusReported
 		if err := f.Get(r.live, &in); err != nil {
 			in = plan.StatusReported{Finding: plan.StatusUnreachable, Detail: cause(err)}
@@ -125,7 +129,7 @@ func (r *planRun) fetchContext(c plan.FetchContext) {
 }
 
 func (r *planRun) verify(c plan.Verify) {
-	r.out(r.device(c.Route, plan.ActivityVerify, "verify "+c.OperationID, verifyTime, c), func(f workflow.Future) plan.Input {
+	r.out(r.device(c.Route, plan.ActivityVerify, "see whether "+stepOf(c.OperationID)+" is really done", verifyTime, c), func(f workflow.Future) plan.Input {
 		var in plan.VerifiedResult
 		if err := f.Get(r.live, &in); err != nil {
 			in = plan.VerifiedResult{Verdict: plan.Unverified, Detail: cause(err)}
@@ -138,7 +142,7 @@ func (r *planRun) verify(c plan.Verify) {
 // ask and sayOnce reach the person through the device; a failure is on record in the history and changes nothing.
 func (r *planRun) ask(c plan.Ask) {
 	if c.Route != nil {
-		r.out(r.device(*c.Route, plan.ActivityAsk, "ask: "+c.Question.Kind, askTime, c), nothing)
+		r.out(r.device(*c.Route, plan.ActivityAsk, "ask the person: "+c.Question.Text, askTime, c), nothing)
 	}
 }
 
@@ -146,8 +150,28 @@ func (r *planRun) sayOnce(c plan.Say) {
 	if c.Route == nil || c.Text == "" {
 		return
 	}
-	f := r.device(*c.Route, plan.ActivitySay, "tell the person", sayTime, c)
+	f := r.device(*c.Route, plan.ActivitySay, "tell the person: "+c.Text, sayTime, c)
 	r.calls = append(r.calls, &call{future: f, input: nothing, say: true})
 }
 
 func nothing(workflow.Future) plan.Input { return nil }
+
+// deviceName is what people call the device, as far as the plan was told.
+func (r *planRun) deviceName() string {
+	if name := r.state.Start.DeviceName; name != "" {
+		return name
+	}
+	return "the device"
+}
+
+// stepOf names the step of an operation: its id as a whole says nothing more to people who look at its plan.
+func stepOf(operationID string) string {
+	id, err := plan.ParseOperationID(operationID)
+	if err != nil {
+		return operationID
+	}
+	if id.Generation > 1 {
+		return fmt.Sprintf("%s (try %d)", id.Step, id.Generation)
+	}
+	return id.Step
+}

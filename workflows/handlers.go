@@ -13,20 +13,22 @@ import (
 func (r *planRun) handlers() error {
 	err := workflow.SetQueryHandlerWithOptions(r.root, plan.QueryView, func() (plan.View, error) {
 		return r.state.View(), nil
-	}, workflow.QueryHandlerOptions{Description: "the plan as it stands: steps, results, what it waits for, its journal"})
+	}, workflow.QueryHandlerOptions{Description: "the plan as it stands: steps, results, what it waits for, its journal. No input"})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", plan.QueryView, err)
 	}
 	err = workflow.SetUpdateHandlerWithOptions(r.root, plan.UpdateCancel, r.cancel, workflow.UpdateHandlerOptions{
-		Description: "ask the plan to stop; the answer is the plan's state, not yet what physically happened",
-		Validator:   r.mayCancel,
+		Description: "ask the plan to stop; the answer is the plan's state, not yet what physically happened. " +
+			`Input: {"by": "your name", "why": "..."}`,
+		Validator: r.mayCancel,
 	})
 	if err != nil {
 		return fmt.Errorf("update %s: %w", plan.UpdateCancel, err)
 	}
 	err = workflow.SetUpdateHandlerWithOptions(r.root, plan.UpdateAnswer, r.answer, workflow.UpdateHandlerOptions{
-		Description: "a person's answer to the open question",
-		Validator:   r.mayAnswer,
+		Description: "answer the open question; the current details say which it is. " +
+			`Input: {"question_id": "...", "choice": "...", "by": "your name"}`,
+		Validator: r.mayAnswer,
 	})
 	if err != nil {
 		return fmt.Errorf("update %s: %w", plan.UpdateAnswer, err)
@@ -50,6 +52,8 @@ func (r *planRun) cancel(ctx workflow.Context, in plan.CancelRequest) (plan.Phas
 func (r *planRun) mayAnswer(in plan.Answer) error {
 	q := r.state.Question
 	switch {
+	case in.By == "":
+		return fmt.Errorf("answer: by is missing: say who answers")
 	case q == nil:
 		return fmt.Errorf("answer: no question is open")
 	case q.ID != in.QuestionID:

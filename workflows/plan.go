@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"errand/internal/uitext"
 	"errand/plan"
 )
 
@@ -50,15 +51,17 @@ type planRun struct {
 	inbox   []plan.Input // from update handlers
 	taken   int          // how many of the inbox the machine took
 	timer   *wakeTimer
-	wake    int64  // when the machine last asked to be woken
-	await   func() // withdraws the AwaitDevice that is out
+	wake    plan.SetDeadline // the machine's last wish to be woken
+	await   func()           // withdraws the AwaitDevice that is out
 	shown   shown
 	outcome *plan.Outcome
 }
 
 func newPlanRun(ctx workflow.Context, start plan.Start) *planRun {
 	live, _ := workflow.NewDisconnectedContext(ctx)
-	return &planRun{root: ctx, live: live, state: plan.New(start), signals: workflow.GetSignalChannel(ctx, plan.SignalName)}
+	return &planRun{root: ctx, live: live, state: plan.New(start),
+		signals: workflow.GetSignalChannelWithOptions(ctx, plan.SignalName, workflow.SignalChannelOptions{
+			Description: "what the device reports; sent by its gateway, not by hand"})}
 }
 
 // wait is the one place where a plan waits. It lists what can wake it.
@@ -102,7 +105,7 @@ func (r *planRun) next() (input plan.Input, ok bool) {
 	}
 	if r.root.Err() != nil && !r.latched {
 		r.latched = true
-		return plan.CancelRequest{By: "temporal", Why: "cancelled in Temporal", Source: "temporal"}, true
+		return plan.CancelRequest{By: "temporal", Source: "temporal"}, true // who and why is in the history alone
 	}
 	if r.timer.due() {
 		r.timer = nil
@@ -158,10 +161,7 @@ func (r *planRun) close() (plan.Outcome, error) {
 	case o.Cancel != nil:
 		return o, temporal.NewCanceledError(o)
 	case o.State == plan.Failed || o.State == plan.Unresolved:
-		message := string(o.State)
-		if o.Reason != nil {
-			message += ": " + o.Reason.Code
-		}
+		message := uitext.Line(string(o.State) + ": " + r.state.View().Why) // seen at once in Temporal's UI
 		return o, temporal.NewNonRetryableApplicationError(message, ErrorTypePlan, nil, o)
 	}
 	return o, nil
@@ -180,7 +180,7 @@ func (t *wakeTimer) due() bool { return t != nil && t.future.IsReady() }
 
 // arm keeps a timer for the time the machine last asked for, or for an earlier one.
 func (r *planRun) arm() {
-	at := r.wake
+	at := r.wake.At
 	if r.outcome != nil || at == 0 || (r.timer != nil && r.timer.at <= at) {
 		return
 	}
@@ -190,5 +190,5 @@ func (r *planRun) arm() {
 	ctx, cancel := workflow.WithCancel(r.live)
 	wait := time.Duration(max(at-r.now(), 0)) * time.Millisecond
 	r.timer = &wakeTimer{at: at, cancel: cancel,
-		future: workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: "next deadline of the plan"})}
+		future: workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: uitext.Line("if nothing comes: " + r.wake.Move.Words())})}
 }

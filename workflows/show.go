@@ -1,10 +1,6 @@
 package workflows
 
 import (
-	"fmt"
-	"strings"
-	"time"
-
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -80,37 +76,4 @@ func reasonOf(v plan.View) string {
 		}
 	}
 	return ""
-}
-
-// details is the plan as a Markdown table.
-func details(v plan.View) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**", v.State)
-	if v.Plan.WaitingFor != "" {
-		fmt.Fprintf(&b, " · waits for %s", v.Plan.WaitingFor)
-	}
-	if v.Next != nil {
-		fmt.Fprintf(&b, " · by itself: %s at %s", v.Next.Move, clock(v.Next.At))
-	}
-	if v.Question != nil {
-		fmt.Fprintf(&b, " · asked: %s (%s)", cell(v.Question.Text), strings.Join(v.Question.Choices, ", "))
-	}
-	b.WriteString("\n\n| step | capability | state | why it waits | until |\n|---|---|---|---|---|\n")
-	for _, s := range v.Steps {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.ID, s.CapabilityID, s.State, cell(s.Why), clock(s.Until))
-	}
-	return b.String()
-}
-
-// cell keeps text from ending a table cell.
-func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text)
-}
-
-// clock shows a time of Unix milliseconds; "" for none.
-func clock(ms int64) string {
-	if ms == 0 {
-		return ""
-	}
-	return time.UnixMilli(ms).UTC().Format("15:04:05 UTC")
 }
