@@ -47,6 +47,14 @@ type Device struct {
 	Online bool `json:"online"`
 }
 
+// Name is what to call the device before people: what they call it, else what it calls itself.
+func (d Device) Name() string {
+	if d.FriendlyName != "" {
+		return d.FriendlyName
+	}
+	return d.DisplayName
+}
+
 // Declaration is what a device says of itself in its handshake, its identity already proved.
 type Declaration struct {
 	ID, PublicKey, DisplayName string

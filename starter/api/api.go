@@ -182,7 +182,7 @@ func (a *API) fail(ctx context.Context, err error) error {
 	case errors.Is(err, plans.ErrNoWorker):
 		return problem(http.StatusServiceUnavailable, "no_worker", err.Error())
 	case errors.Is(err, plans.ErrNoOutcome):
-		return problem(http.StatusConflict, "no_outcome", err.Error())
+		return problem(http.StatusConflict, CodeNoOutcome, err.Error())
 	case errors.Is(err, plans.ErrPageToken):
 		return problem(http.StatusUnprocessableEntity, "bad_parameter", "page: "+err.Error())
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:

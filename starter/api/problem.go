@@ -23,6 +23,9 @@ type Problem struct {
 	Errors []border.Fault `json:"errors,omitempty" doc:"every fault of the document, each with the path of its field"`
 }
 
+// CodeNoOutcome is the code of the problem that ends the watch of a plan that was closed from outside.
+const CodeNoOutcome = "no_outcome"
+
 var (
 	_ huma.StatusError       = (*Problem)(nil)
 	_ huma.ContentTypeFilter = (*Problem)(nil)

@@ -78,10 +78,6 @@ func (a *API) deviceProblem(ctx context.Context, status int, code, text string) 
 }
 
 func describe(d registry.Device) string {
-	name := d.FriendlyName
-	if name == "" {
-		name = d.DisplayName
-	}
 	where := string(d.State)
 	if d.State == registry.Approved {
 		where = "offline"
@@ -89,7 +85,7 @@ func describe(d registry.Device) string {
 			where = "online"
 		}
 	}
-	return fmt.Sprintf("%q (%s, %s)", name, short(d.ID), where)
+	return fmt.Sprintf("%q (%s, %s)", d.Name(), short(d.ID), where)
 }
 
 // rooms is the device's room catalog, or nil if it was never read: the device itself then refuses an unknown room.

@@ -135,6 +135,11 @@ func (a *API) start(ctx context.Context, source string, s plan.Start, bodyHash s
 	if age := now.Sub(time.UnixMilli(s.AskedAt)); age > utteranceAge {
 		return a.old(ctx, s.PlanID, age)
 	}
+	device, err := a.Registry.Device(ctx, s.DeviceID)
+	if err != nil {
+		return nil, err
+	}
+	s.DeviceName = device.Name()
 	already, err := a.Plans.Start(ctx, s)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestAnUtteranceStartsOnePlan(t *testing.T) {
 	if len(got.PlanID) != 26 || !plan.ValidID(got.PlanID) {
 		t.Errorf("plan id %q: want p- and 24 hex digits", got.PlanID)
 	}
-	if s.DeviceID != "id-robot" || s.Utterance.Text != seedText || s.Utterance.SessionID != "s" || s.Locale != "ko-KR" ||
+	if s.DeviceID != "id-robot" || s.DeviceName != "robot" || s.Utterance.Text != seedText || s.Utterance.SessionID != "s" || s.Locale != "ko-KR" ||
 		s.Utterance.DeviceContext["map"] == nil || s.AskedAt != h.now.UnixMilli() {
 		t.Errorf("started with %+v", s)
 	}

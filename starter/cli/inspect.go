@@ -31,16 +31,9 @@ func (deviceList) Run(s *session) error {
 	tab := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "DEVICE\tSTATE\tONLINE\tROOMS\tLAST SEEN\tNAME")
 	for _, d := range list.Devices {
-		fmt.Fprintf(tab, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(nameOf(d)))
+		fmt.Fprintf(tab, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(d.Name()))
 	}
 	return tab.Flush()
-}
-
-func nameOf(d registry.Device) string {
-	if d.FriendlyName != "" {
-		return d.FriendlyName
-	}
-	return d.DisplayName
 }
 
 type deviceShow struct {

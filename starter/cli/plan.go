@@ -88,7 +88,7 @@ func (p *planSubmit) submit(ctx context.Context, c *client, out io.Writer, text 
 	if p.NoWatch {
 		return nil
 	}
-	return follow(ctx, c, out, started.PlanID, started.UIURL, p.Verbose)
+	return follow(ctx, c, &printer{out: out, verbose: p.Verbose, zone: time.Local}, started.PlanID, started.UIURL)
 }
 
 type planWatch struct {
@@ -96,7 +96,7 @@ type planWatch struct {
 	Verbose bool   `short:"v" help:"Print every entry of the plan's journal."`
 }
 
-// Run watches from the plan's beginning.
+// Run watches from the plan's beginning, and says how the plan stands once it has told what happened so far.
 func (p *planWatch) Run(s *session) error {
 	c, err := newClient()
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *planWatch) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return follow(s.ctx, c, s.stdout, p.ID, shown.UIURL, p.Verbose)
+	return follow(s.ctx, c, &printer{out: s.stdout, verbose: p.Verbose, zone: time.Local, now: &shown.View}, p.ID, shown.UIURL)
 }
 
 type planCancel struct {
@@ -192,7 +192,8 @@ func (p *planShow) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return show(s.stdout, v)
+	show(s.stdout, v, time.Local)
+	return nil
 }
 
 func (c *client) plan(ctx context.Context, id string) (v api.PlanAnswer, err error) {
@@ -200,36 +201,14 @@ func (c *client) plan(ctx context.Context, id string) (v api.PlanAnswer, err err
 	return v, err
 }
 
-func show(out io.Writer, v api.PlanAnswer) error {
-	fmt.Fprintf(out, "plan %s on device %s: %s", v.PlanID, orDash(v.DeviceID), v.State)
-	if v.Plan.WaitingFor != "" {
-		fmt.Fprintf(out, ", waits for %s", clean(v.Plan.WaitingFor))
-	}
-	fmt.Fprintln(out)
-	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, step := range v.Steps {
-		arguments := "-"
-		if len(step.Arguments) > 0 {
-			arguments = value(step.Arguments)
-		}
-		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\t%s\n", step.ID, clean(step.CapabilityID), step.State, orDash(step.Why), arguments)
-	}
-	if err := tab.Flush(); err != nil {
-		return err
-	}
-	if q := v.Question; q != nil {
-		fmt.Fprintf(out, "question %s: %s %s, until %s\n", q.ID, clean(q.Text), value(q.Choices), time.UnixMilli(q.ExpiresAt).Format(time.TimeOnly))
-	}
-	if v.Next != nil {
-		fmt.Fprintf(out, "by itself   %s at %s\n", v.Next.Move, time.UnixMilli(v.Next.At).Format(time.TimeOnly))
-	}
-	if v.Outcome != nil {
-		summary(out, *v.Outcome, "")
+func show(out io.Writer, v api.PlanAnswer, zone *time.Location) {
+	standing(out, v.View, zone)
+	if o := v.Outcome; o != nil {
+		fmt.Fprintf(out, "\nsentence   %s\nverified   %d/%d steps\nLLM calls  %d\n", orDash(oneLine(o.TTSResponse)), o.Verified, len(o.Steps), o.LLMCalls)
 	}
 	if v.UIURL != "" {
 		fmt.Fprintf(out, "in the UI  %s\n", v.UIURL)
 	}
-	return nil
 }
 
 // readFile reads a file, or standard input for "-".

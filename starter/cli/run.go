@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"errand/starter/api"
 )
@@ -49,5 +50,5 @@ func (r *runCommand) say(ctx context.Context, c *client, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%q → plan %s\n", clean(r.Utterance), started.PlanID)
-	return follow(ctx, c, out, started.PlanID, started.UIURL, r.Verbose)
+	return follow(ctx, c, &printer{out: out, verbose: r.Verbose, zone: time.Local}, started.PlanID, started.UIURL)
 }

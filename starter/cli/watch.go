@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"errand/plan"
+	"errand/starter/api"
 	"errand/starter/plans"
 )
 
@@ -17,12 +19,19 @@ type printer struct {
 	// verbose prints every entry of the journal, not just changes of state and notes.
 	verbose bool
 	zone    *time.Location
+	// now is how the plan stood when the watch began; it is printed after the entry that is its last.
+	now *plan.View
 }
 
 func (p *printer) tell(c plans.Change) {
 	switch {
 	case c.Entry != nil:
 		p.entry(*c.Entry)
+		if p.now != nil && p.now.Outcome == nil && c.Entry.N == p.now.Entries {
+			fmt.Fprintln(p.out)
+			standing(p.out, *p.now, p.zone)
+			fmt.Fprintln(p.out)
+		}
 	case c.Bound != nil:
 		b := c.Bound
 		fmt.Fprintf(p.out, "%s%s: %s = %s  ← %s (%s)\n", indent, clean(b.Step), clean(b.Slot), value(b.Value), clean(b.Path), clean(b.From))
@@ -46,8 +55,12 @@ func (p *printer) entry(e plan.Entry) {
 			from = "·"
 		}
 		text = from + " → " + e.To
-		if e.Text != "" {
-			text += "  (" + e.Text + ")"
+		about := e.Text
+		if e.Until > 0 {
+			about = strings.TrimPrefix(about+", until "+time.UnixMilli(e.Until).In(p.zone).Format("15:04:05 MST"), ", ")
+		}
+		if about != "" {
+			text += "  (" + about + ")"
 		}
 	case "note":
 		text = e.Text
@@ -101,16 +114,18 @@ func stepEnd(s plan.StepOutcome) string {
 }
 
 // follow watches the plan to its end, prints it, and fails unless it completed.
-func follow(ctx context.Context, c *client, out io.Writer, id, link string, verbose bool) error {
-	p := &printer{out: out, verbose: verbose, zone: time.Local}
+func follow(ctx context.Context, c *client, p *printer, id, link string) error {
 	outcome, err := c.watch(ctx, id, p.tell)
+	if problem := (*api.Problem)(nil); errors.As(err, &problem) && problem.Code == api.CodeNoOutcome {
+		return fmt.Errorf("%s; `errand plan show %s` says how it stood", problem.Detail, id)
+	}
 	if err != nil {
 		return fmt.Errorf("plan %s goes on, watching it ended: %w", id, err)
 	}
 	if c.fleeting && link != "" {
 		link += "  (until this ends; `make dev` keeps it)"
 	}
-	summary(out, outcome, link)
+	summary(p.out, outcome, link)
 	return verdict(outcome)
 }
 

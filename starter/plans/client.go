@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"errand/internal/uitext"
 	"errand/plan"
 )
 
@@ -93,9 +94,7 @@ func startOptions(s plan.Start) client.StartWorkflowOptions {
 	}
 }
 
-// summaryRunes keeps the line of Temporal's list of workflows to one line.
-const summaryRunes = 120
-
+// summary says what was asked, of whom.
 func summary(s plan.Start) string {
 	text := ""
 	switch {
@@ -108,21 +107,25 @@ func summary(s plan.Start) string {
 		}
 		text = strings.Join(ids, " → ")
 	}
-	if runes := []rune(text); len(runes) > summaryRunes {
-		text = string(runes[:summaryRunes-1]) + "…"
+	if s.DeviceName != "" {
+		text = s.DeviceName + ": " + text
 	}
-	return text
+	return uitext.Line(text)
 }
 
-// details is Markdown for Temporal's UI. What a person said is shown as code, so that no character in it is markup.
+// details is Markdown for Temporal's UI.
 func details(s plan.Start) string {
-	lines := []string{"device: `" + s.DeviceID + "`"}
+	var lines []string
+	if s.DeviceName != "" {
+		lines = append(lines, "device: "+uitext.Plain(s.DeviceName))
+	}
+	lines = append(lines, "device id: "+uitext.Code(s.DeviceID))
 	if s.Utterance != nil {
-		lines = append(lines, "utterance: `` "+strings.ReplaceAll(s.Utterance.Text, "``", "` `")+" ``")
+		lines = append(lines, "said: "+uitext.Plain(s.Utterance.Text))
 	}
 	if s.Document != nil {
 		for _, step := range s.Document.Steps {
-			lines = append(lines, "step `"+step.ID+"`: `"+step.Action.CapabilityID+"."+step.Action.OperationID+"`")
+			lines = append(lines, "step "+uitext.Code(step.ID)+": "+uitext.Code(step.Action.CapabilityID+"."+step.Action.OperationID))
 		}
 	}
 	return "- " + strings.Join(lines, "\n- ")

@@ -98,10 +98,16 @@ func (f Filter) query() string {
 	if f.DeviceID != "" {
 		query += " AND " + plan.AttributeDevice + " = " + quote(f.DeviceID)
 	}
-	if f.State != "" {
-		query += " AND " + plan.AttributeState + " = " + quote(string(f.State))
+	state := plan.AttributeState + " = " + quote(string(f.State))
+	switch {
+	case f.State == "":
+		return query
+	case f.State == plan.Unresolved: // closed from outside counts as that: see line
+		return query + " AND (" + state + " OR ExecutionStatus = 'Terminated' OR ExecutionStatus = 'TimedOut')"
+	case f.State.Closed():
+		return query + " AND " + state
 	}
-	return query
+	return query + " AND " + state + " AND ExecutionStatus = 'Running'" // a terminated plan keeps its last state
 }
 
 // quote makes a string literal of Temporal's list filter, which follows SQL.

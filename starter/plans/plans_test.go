@@ -24,7 +24,7 @@ import (
 
 func TestStartAsksForOneRunPerPlan(t *testing.T) {
 	f := running(t, "p-1")
-	start := plan.Start{PlanID: "p-1", DeviceID: "robot-1", Utterance: &plan.Utterance{Text: strings.Repeat("가", 200)}}
+	start := plan.Start{PlanID: "p-1", DeviceID: "robot-1", DeviceName: "거실 로봇", Utterance: &plan.Utterance{Text: strings.Repeat("가", 200)}}
 	already, err := plans.New(f).Start(context.Background(), start)
 	if already || err != nil {
 		t.Fatalf("Start = %v, %v", already, err)
@@ -34,8 +34,12 @@ func TestStartAsksForOneRunPerPlan(t *testing.T) {
 		o.WorkflowIDReusePolicy != enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE {
 		t.Errorf("options %+v would let a plan start twice", o)
 	}
-	if n := len([]rune(o.StaticSummary)); n != 120 {
-		t.Errorf("the summary has %d characters, want 120", n)
+	if n := len([]rune(o.StaticSummary)); n != 120 || !strings.HasPrefix(o.StaticSummary, "거실 로봇: 가") {
+		t.Errorf("the summary %q has %d characters, want 120 that begin with the device's name", o.StaticSummary, n)
+	}
+	const details = "- device: 거실 로봇\n- device id: `robot-1`\n- said: 가가"
+	if !strings.HasPrefix(o.StaticDetails, details) {
+		t.Errorf("details %q", o.StaticDetails)
 	}
 	device, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(plan.AttributeDevice))
 	state, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(plan.AttributeState))
@@ -286,6 +290,44 @@ func TestViewOfARunningPlanWithoutAWorkerSaysSo(t *testing.T) {
 	}
 }
 
+// A plan that was terminated keeps the last state it wrote: it is listed as what it is, not as what it was.
+func TestListKnowsPlansThatWereClosedFromOutside(t *testing.T) {
+	const all = "WorkflowType = 'PlanWorkflow'"
+	for state, want := range map[plan.Phase]string{
+		"":              all,
+		plan.Paused:     all + " AND ErrandState = 'paused' AND ExecutionStatus = 'Running'",
+		plan.Failed:     all + " AND ErrandState = 'failed'",
+		plan.Unresolved: all + " AND (ErrandState = 'unresolved' OR ExecutionStatus = 'Terminated' OR ExecutionStatus = 'TimedOut')",
+	} {
+		f := running(t, "p-1")
+		f.page = &workflowservice.ListWorkflowExecutionsResponse{}
+		if _, _, err := plans.New(f).List(context.Background(), plans.Filter{State: state}); err != nil || f.listed[0].GetQuery() != want {
+			t.Errorf("state %q: query %s, want %s (%v)", state, f.listed[0].GetQuery(), want, err)
+		}
+	}
+}
+
+// What was under way when a plan was terminated is unknown, and nothing is waited for any more (law 9).
+func TestViewOfATerminatedPlanTellsHowItStood(t *testing.T) {
+	f := running(t, "p-1")
+	f.info.Status = enums.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	f.views = []plan.View{{PlanID: "p-1", State: plan.Running, Why: "move: under way", Next: &plan.Next{At: 9}, Plan: plan.PlanState{WaitingFor: "step:move"},
+		Steps: []plan.StepView{{ID: "ask", State: plan.StepCompleted, OperationID: "p-1/ask/1", Why: "verified"},
+			{ID: "move", State: plan.StepRunning, OperationID: "p-1/move/1", Why: "under way", Until: 9}, {ID: "dock", State: plan.StepPending, Why: "after move"}}}}
+	f.end = func(any) error { return temporal.NewCanceledError() }
+	v, err := plans.New(f).View(context.Background(), "p-1")
+	if err != nil || v.State != plan.Unresolved || v.Next != nil || v.Plan.WaitingFor != "" || v.Outcome != nil ||
+		!strings.Contains(v.Why, "ended without an outcome") || v.DeviceID != "robot-1" {
+		t.Errorf("View = %+v, %v", v, err)
+	}
+	want := []plan.StepView{{ID: "ask", State: plan.StepCompleted, OperationID: "p-1/ask/1", Why: "verified"},
+		{ID: "move", State: plan.StepUnknown, OperationID: "p-1/move/1", Why: "the plan was closed from outside while this was running"},
+		{ID: "dock", State: plan.StepPending, Why: "after move"}}
+	if diff := cmp.Diff(want, v.Steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestListAsksVisibilityWithQuotedValues(t *testing.T) {
 	f := running(t, "p-1")
 	f.page = &workflowservice.ListWorkflowExecutionsResponse{NextPageToken: []byte{1, 2}, Executions: []*workflow.WorkflowExecutionInfo{f.info, {
@@ -294,7 +336,7 @@ func TestListAsksVisibilityWithQuotedValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `WorkflowType = 'PlanWorkflow' AND ErrandDevice = 'a'' OR ''1''=''1' AND ErrandState = 'running'`
+	want := `WorkflowType = 'PlanWorkflow' AND ErrandDevice = 'a'' OR ''1''=''1' AND ErrandState = 'running' AND ExecutionStatus = 'Running'`
 	if got := f.listed[0]; got.GetQuery() != want || got.GetPageSize() != 7 {
 		t.Errorf("query %s, size %d", got.GetQuery(), got.GetPageSize())
 	}

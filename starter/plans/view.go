@@ -61,6 +61,9 @@ func (c *Client) View(ctx context.Context, id string) (plan.View, error) {
 		return view, unasked
 	}
 	outcome, err := c.Outcome(ctx, id)
+	if errors.Is(err, ErrNoOutcome) {
+		return cutOff(view, stand.line, err), nil
+	}
 	if err != nil {
 		return view, err
 	}
@@ -72,20 +75,43 @@ func (c *Client) View(ctx context.Context, id string) (plan.View, error) {
 	return view, nil
 }
 
+// cutOff is the view of a plan that was closed from outside: it tells how the plan stood then. What was under way is unknown.
+func cutOff(v plan.View, l Line, why error) plan.View {
+	v.PlanID, v.DeviceID, v.State, v.Why = l.PlanID, l.DeviceID, plan.Unresolved, why.Error()
+	v.Next, v.Question, v.Plan.WaitingFor = nil, nil, ""
+	for i := range v.Steps {
+		s := &v.Steps[i]
+		if s.State.Terminal() {
+			continue
+		}
+		if s.OperationID != "" {
+			s.State, s.Why = plan.StepUnknown, "the plan was closed from outside while this was "+string(s.State)
+		}
+		s.Until = 0
+	}
+	return v
+}
+
 // viewOf is what an outcome alone tells.
 func viewOf(o plan.Outcome) plan.View {
 	v := plan.View{PlanID: o.PlanID, State: o.State, Cancel: o.Cancel, LLMCalls: o.LLMCalls, Outcome: &o,
 		Plan: plan.PlanState{CompletedStepIDs: []string{}, StepResults: map[string]plan.StepResult{}, PlanRevision: o.Revision}}
+	if o.Reason != nil {
+		v.Why = o.Reason.Code
+	}
 	for _, s := range o.Steps {
 		step := plan.StepView{ID: s.ID, State: s.Phase, OperationID: s.OperationID, Reason: s.Reason}
 		if s.Receipt != nil {
-			step.Verdict = s.Receipt.Verdict
+			step.Verdict, step.Why = s.Receipt.Verdict, string(s.Receipt.Verdict)
 		}
 		if s.Phase == plan.StepCompleted {
 			v.Plan.CompletedStepIDs = append(v.Plan.CompletedStepIDs, s.ID)
 		}
 		v.Plan.StepResults[s.ID] = plan.StepResult{Status: string(s.Phase), EventName: s.EventName,
 			TaskMethod: s.TaskMethod, Result: s.Result}
+		if s.Reason != nil {
+			step.Why = s.Reason.Code
+		}
 		v.Steps = append(v.Steps, step)
 	}
 	return v
