@@ -38,7 +38,7 @@ func (m *machine) decide() {
 	}
 	if m.s.Start.Decider != "" && b.Report.RequiresDecision && m.s.Decided < maxDecisions {
 		b.Asked, m.s.Deciding = true, true
-		m.do(Decide{Boundary: *b, View: m.s.View(), Slice: m.s.Slice})
+		m.do(Decide{Decider: m.s.Start.Decider, Boundary: *b, View: m.s.View(), Slice: m.s.Slice})
 		return
 	}
 	m.byTable()

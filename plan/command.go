@@ -106,6 +106,7 @@ type Say struct {
 
 // Decide asks the plan's decider; answered by Decided.
 type Decide struct {
+	Decider  string         `json:"decider"` // the plan's, by name
 	Boundary Boundary       `json:"boundary"`
 	View     View           `json:"view"`
 	Slice    *catalog.Slice `json:"slice,omitempty"`

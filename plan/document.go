@@ -61,10 +61,28 @@ type Start struct {
 	Priority    int         `json:"priority,omitempty"`
 	// Decider names who decides at a boundary; "" means the reason table alone.
 	Decider string `json:"decider,omitempty"`
+	// RenewAfter is how many events of Temporal's history one run of the workflow may have before the plan goes on in a
+	// new one; 0 means the default of 4000.
+	RenewAfter int `json:"renew_after,omitempty"`
+	// Carried is what a new run of the same plan goes on with; the starter leaves it out.
+	Carried *Carried `json:"carried,omitempty"`
 	// Utterance asks a planner for the plan. Otherwise Document and Slice are the plan.
 	Utterance *Utterance     `json:"utterance,omitempty"`
 	Document  *Document      `json:"document,omitempty"`
 	Slice     *catalog.Slice `json:"slice,omitempty"`
+}
+
+// Carried is what crosses from one run of a plan's workflow to the next.
+type Carried struct {
+	State State `json:"state"`
+	// Updates are the last update ids that were answered, with their answers: the same request again is answered again.
+	Updates []CarriedUpdate `json:"updates,omitempty"`
+}
+
+// CarriedUpdate is one answered request.
+type CarriedUpdate struct {
+	ID     string `json:"id"`
+	Answer Phase  `json:"answer"`
 }
 
 // Utterance is what a person said, with what is known about the moment (contract.md §1).

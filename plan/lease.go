@@ -10,6 +10,15 @@ const (
 	LeaseReject  LeasePolicy = "reject"  // the plan fails at once with DEVICE_BUSY
 )
 
+// LeaseState is the part of a plan's state about its turn on the device.
+type LeaseState struct {
+	// Asked says that a RequestLease was given; the lease is to be released in the end, whatever came of it.
+	Asked bool `json:"asked,omitempty"`
+	// Held says that it is ours; before that, Since is when we asked.
+	Held  bool  `json:"held,omitempty"`
+	Since int64 `json:"since,omitempty"`
+}
+
 // LeaseRequest is one plan's wish to move a device.
 type LeaseRequest struct {
 	PlanID   string      `json:"plan_id"`
@@ -50,3 +59,46 @@ type ReleaseLease struct {
 func (LeaseAnswer) input()    {}
 func (RequestLease) command() {}
 func (ReleaseLease) command() {}
+
+// mayMove reports whether it is this plan's turn to move the device (law 21), and asks for it if it is not.
+func (m *machine) mayMove() bool {
+	l := &m.s.Lease
+	if !l.Asked {
+		l.Asked, l.Since = true, m.at
+		m.do(RequestLease{Request: LeaseRequest{PlanID: m.s.Start.PlanID, DeviceID: m.s.Start.DeviceID,
+			Policy: m.s.Start.LeasePolicy, Priority: m.s.Start.Priority}})
+	}
+	return l.Held
+}
+
+func (m *machine) leaseAnswered(in LeaseAnswer) {
+	l := &m.s.Lease
+	if !l.Asked || l.Held {
+		return
+	}
+	if in.Granted {
+		l.Held = true
+		return
+	}
+	report := Report{Code: orText(in.Reason, "DEVICE_BUSY"), Detail: "another plan has the device"}
+	if in.Holder != "" {
+		report.Params = map[string]any{"holder": in.Holder}
+	}
+	m.end(Failed, &report)
+}
+
+// releaseLease gives the turn back, with what may still move the device.
+func (m *machine) releaseLease() {
+	if !m.s.Lease.Asked {
+		return
+	}
+	release := LeaseRelease{PlanID: m.s.Start.PlanID, DeviceID: m.s.Start.DeviceID}
+	for _, st := range m.s.Steps {
+		for _, op := range st.Ops {
+			if !op.Phase.Dead() && op.Sends > 0 {
+				release.Unsettled = append(release.Unsettled, op.ID)
+			}
+		}
+	}
+	m.do(ReleaseLease{Release: release})
+}

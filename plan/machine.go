@@ -24,6 +24,18 @@ const (
 // StateVersion is the version of State that this code writes.
 const StateVersion = 1
 
+// Outstanding are the commands that stand while nothing else is out: a new run of the plan's workflow gives them again.
+func Outstanding(s State) []Command {
+	var out []Command
+	if s.Device.Awaiting {
+		out = append(out, AwaitDevice{DeviceID: s.Start.DeviceID, Newer: s.Device.Refuted})
+	}
+	if s.Wake > 0 {
+		out = append(out, SetDeadline{At: s.Wake})
+	}
+	return out
+}
+
 // machine is one Step at work: a private copy of the state, the time, and the commands so far.
 type machine struct {
 	s   State
@@ -91,6 +103,8 @@ func (m *machine) take(in Input) {
 		m.resume(in)
 	case CancelStep:
 		m.cancelStep(in)
+	case LeaseAnswer:
+		m.leaseAnswered(in)
 	case DeadlinePassed:
 		// Time passes with every input; this one brings nothing else.
 	}

@@ -20,12 +20,17 @@ const (
 	SignalName = "device"
 	// QueryView answers with the plan's View.
 	QueryView = "plan"
-	// UpdateCancel and UpdateAnswer take a CancelRequest and an Answer.
-	UpdateCancel = "cancel"
-	UpdateAnswer = "answer"
+	// Updates take a CancelRequest, an Answer, a Pause, a Resume, an Amend and a CancelStep.
+	UpdateCancel     = "cancel"
+	UpdateAnswer     = "answer"
+	UpdatePause      = "pause"
+	UpdateResume     = "resume"
+	UpdateAmend      = "amend"
+	UpdateCancelStep = "cancel_step"
 
 	// Activities on a worker's queue.
 	ActivityPlan         = "plan"
+	ActivityDecide       = "decide"
 	ActivityRequestLease = "request_lease" // takes a LeaseRequest
 	ActivityReleaseLease = "release_lease" // takes a LeaseRelease
 	// Activities on the gateways' common queue.
@@ -61,6 +66,8 @@ type Signal struct {
 	Answer *Answer `json:"answer,omitempty"`
 	// Lease is the device's lease speaking.
 	Lease *LeaseAnswer `json:"lease,omitempty"`
+	// Renew asks for a new run of the workflow, as a long history does: for operators and tests.
+	Renew bool `json:"renew,omitempty"`
 	// Cancel is a request from within: a plan that replaces this one.
 	Cancel *CancelRequest `json:"cancel,omitempty"`
 }

@@ -33,6 +33,7 @@ func (m *machine) finish() {
 		s.Device.Awaiting = false
 		m.do(StopAwaiting{})
 	}
+	m.releaseLease()
 	m.do(Say{Route: s.Device.Route, DeviceID: s.Start.DeviceID, Text: outcome.TTSResponse, Locale: s.Start.Locale})
 	m.do(Finish{Outcome: outcome})
 }

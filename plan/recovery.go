@@ -69,8 +69,8 @@ func (st *StepState) alive() bool { return st.Closed == "" && st.Excused == "" }
 func (m *machine) mayRetry(i int) bool {
 	st := &m.s.Steps[i]
 	recovered := 0
-	for _, n := range st.Recovered {
-		recovered += n
+	for _, code := range sortedKeys(st.Recovered) {
+		recovered += st.Recovered[code]
 	}
 	return st.op() != nil && st.op().Phase != OpCompleted && st.alive() && len(st.Ops)-min(recovered, len(st.Ops)-1) < maxTries
 }

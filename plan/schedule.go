@@ -29,7 +29,7 @@ func (m *machine) schedule() {
 		m.end(Returned, s.Returning)
 	case all:
 		m.end(Completed, nil)
-	case next >= 0 && len(s.Pauses) == 0:
+	case next >= 0 && len(s.Pauses) == 0 && m.mayMove():
 		m.openGeneration(next)
 		m.send(next)
 	}

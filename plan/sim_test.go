@@ -104,7 +104,10 @@ type sim struct {
 	raw     []byte // the state as it was stored last
 	// retention is what the device declares; hostile says that somebody lies, so that only the machine's own manners count.
 	retention int64
-	hostile   bool
+	// leases says that the test answers for the lease itself; released is what came back.
+	leases   bool
+	released *plan.LeaseRelease
+	hostile  bool
 }
 
 type delayed struct {
@@ -139,9 +142,13 @@ func (s *sim) take(in plan.Input) {
 	s.all = append(s.all, commands...)
 	if s.hostile {
 		s.checkWaits()
-		return
+	} else {
+		s.checkLaws(before, in, commands)
 	}
-	s.checkLaws(before, in, commands)
+	if i := request[plan.RequestLease](s); i >= 0 && !s.leases {
+		s.out = slices.Delete(s.out, i, i+1)
+		s.take(plan.LeaseAnswer{Granted: true})
+	}
 }
 
 // stored is the state as it comes back from where it was kept: nothing may hang on what JSON does not keep.
@@ -170,6 +177,8 @@ func (s *sim) command(c plan.Command) {
 	case plan.Ask:
 		s.asked = append(s.asked, c.Question)
 	case plan.SetDeadline, plan.WithdrawQuestion:
+	case plan.ReleaseLease:
+		s.released = &c.Release
 	case plan.StopAwaiting:
 		s.out = slices.DeleteFunc(s.out, func(c plan.Command) bool { _, ok := c.(plan.AwaitDevice); return ok })
 	case plan.Submit:
@@ -269,6 +278,8 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		return plan.VerifiedResult{OperationID: c.OperationID, Verdict: d.verdict, VerifiedBy: "context"}
 	case plan.FetchContext:
 		return plan.ContextFetched{Context: map[string]any{}, ConnectionEpoch: c.Route.ConnectionEpoch}
+	case plan.RequestLease:
+		return plan.LeaseAnswer{Granted: true}
 	case plan.MakePlan:
 		return plan.Planned{Document: threeSteps(), Slice: testSlice()}
 	case plan.Decide:

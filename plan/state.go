@@ -93,6 +93,7 @@ type State struct {
 	Planner PlannerState `json:"planner"`
 
 	Device   DeviceState `json:"device"`
+	Lease    LeaseState  `json:"lease"`
 	Cancel   *Latch      `json:"cancel,omitempty"`   // a person's: closes the run as Canceled
 	Ending   *Ending     `json:"ending,omitempty"`   // a decision's or a deadline's: stops what moves, then closes
 	Pauses   []string    `json:"pauses,omitempty"`   // tokens; empty means not paused

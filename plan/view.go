@@ -75,13 +75,16 @@ func (s *State) Phase() Phase {
 		return WaitingUser
 	case s.Boundary != nil:
 		return WaitingReplan
-	case s.Device.Awaiting:
+	case s.Device.Awaiting || s.waitsItsTurn():
 		return WaitingDevice
 	case s.Document == nil:
 		return Planning
 	}
 	return Running
 }
+
+// waitsItsTurn reports whether the device is another plan's, as far as this one knows.
+func (s *State) waitsItsTurn() bool { return s.Lease.Asked && !s.Lease.Held }
 
 // View tells the plan's story as it stands.
 func (s *State) View() View {
@@ -151,6 +154,9 @@ func (s *State) waitingFor() string {
 	case Planning:
 		return "planner"
 	case WaitingDevice:
+		if s.waitsItsTurn() {
+			return "lease"
+		}
 		return "device"
 	case WaitingUser:
 		return "answer:" + s.Question.ID

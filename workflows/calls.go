@@ -12,9 +12,10 @@ import (
 
 // call is one activity that is out: every one comes back as exactly one input.
 type call struct {
-	future workflow.Future
-	input  func(workflow.Future) plan.Input
-	say    bool // the run's end waits for it, briefly
+	future   workflow.Future
+	input    func(workflow.Future) plan.Input
+	parting  bool // the run's end waits for it, briefly
+	standing bool // a new run gives the command again
 }
 
 func (r *planRun) answered() bool {
@@ -26,9 +27,9 @@ func (r *planRun) answered() bool {
 	return false
 }
 
-func (r *planRun) saying() bool {
+func (r *planRun) parting() bool {
 	for _, c := range r.calls {
-		if c.say && !c.future.IsReady() {
+		if c.parting && !c.future.IsReady() {
 			return true
 		}
 	}
@@ -56,6 +57,8 @@ const (
 	verifyTime  = 15 * time.Second
 	sayTime     = 3 * time.Second
 	planTime    = 30 * time.Second
+	decideTime  = 30 * time.Second
+	leaseTime   = 10 * time.Second
 	awaitBeat   = 5 * time.Second
 	awaitBounds = 30 * 24 * time.Hour
 )
@@ -100,8 +103,11 @@ func (r *planRun) carryOut(c plan.Command) {
 	case plan.SetDeadline:
 		r.wake = c
 	case plan.Decide:
-		// No decider is offered yet: an empty decision takes the reason table's default.
-		r.inbox = append(r.inbox, plan.Decided{})
+		r.decide(c)
+	case plan.RequestLease:
+		r.requestLease(c)
+	case plan.ReleaseLease:
+		r.releaseLease(c)
 	case plan.WithdrawQuestion:
 		// The device lets a question go when it expires; an answer to it finds no question open.
 	case plan.Finish:

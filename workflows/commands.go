@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -26,6 +27,40 @@ func (r *planRun) makePlan(c plan.MakePlan) {
 	})
 }
 
+// decide asks the plan's decider. One that fails has decided nothing: the reason table's default counts, and is spent.
+func (r *planRun) decide(c plan.Decide) {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		StartToCloseTimeout: decideTime, ScheduleToCloseTimeout: 4 * decideTime, Summary: "decide about " + c.Boundary.Report.Code,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+	r.out(workflow.ExecuteActivity(ctx, plan.ActivityDecide, c), func(f workflow.Future) plan.Input {
+		var in plan.Decided
+		if err := f.Get(r.live, &in); err != nil {
+			return plan.Decided{Reason: "the decider failed: " + cause(err)}
+		}
+		return in
+	})
+}
+
+// requestLease asks until the lease knows of it; its answer comes as a signal. The plan's own deadlines bound the wait.
+func (r *planRun) requestLease(c plan.RequestLease) {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		StartToCloseTimeout: leaseTime, Summary: "ask for the device's lease",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
+	})
+	r.out(workflow.ExecuteActivity(ctx, plan.ActivityRequestLease, c.Request), nothing)
+}
+
+// releaseLease is tried for a minute; after that the lease finds out by itself that its holder is over.
+func (r *planRun) releaseLease(c plan.ReleaseLease) {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		StartToCloseTimeout: leaseTime, ScheduleToCloseTimeout: time.Minute, Summary: "give the device's lease back",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
+	})
+	f := workflow.ExecuteActivity(ctx, plan.ActivityReleaseLease, c.Release)
+	r.calls = append(r.calls, &call{future: f, input: nothing, parting: true})
+}
+
 // awaitDevice asks any gateway for a route, for as long as it takes; the machine's deadline bounds it.
 func (r *planRun) awaitDevice(c plan.AwaitDevice) {
 	r.stopAwaiting()
@@ -37,13 +72,14 @@ func (r *planRun) awaitDevice(c plan.AwaitDevice) {
 		Summary: uitext.Line("find " + r.deviceName() + ", or wait for it"), WaitForCancellation: false,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 1e9, BackoffCoefficient: 1.5, MaximumInterval: 10e9},
 	})
-	r.out(workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c), func(f workflow.Future) plan.Input {
+	f := workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c)
+	r.calls = append(r.calls, &call{future: f, standing: true, input: func(f workflow.Future) plan.Input {
 		var in plan.DeviceFound
 		if err := f.Get(r.live, &in); err != nil || withdrawn {
 			return nil // one that came back just before it was withdrawn must not answer the next one
 		}
 		return in
-	})
+	}})
 }
 
 func (r *planRun) stopAwaiting() {
@@ -151,7 +187,7 @@ func (r *planRun) sayOnce(c plan.Say) {
 		return
 	}
 	f := r.device(*c.Route, plan.ActivitySay, "tell the person: "+c.Text, sayTime, c)
-	r.calls = append(r.calls, &call{future: f, input: nothing, say: true})
+	r.calls = append(r.calls, &call{future: f, input: nothing, parting: true})
 }
 
 func nothing(workflow.Future) plan.Input { return nil }

@@ -29,12 +29,19 @@ func PlanWorkflow(ctx workflow.Context, start plan.Start) (plan.Outcome, error) 
 	if err := r.handlers(); err != nil {
 		return plan.Outcome{}, fmt.Errorf("set up the handlers of plan %s: %w", start.PlanID, err)
 	}
-	r.step(plan.Begin{})
+	if start.Carried != nil {
+		r.goOn()
+	} else {
+		r.step(plan.Begin{})
+	}
 	for r.outcome == nil {
 		if err := r.wait(); err != nil {
 			return plan.Outcome{}, fmt.Errorf("wait in plan %s: %w", start.PlanID, err)
 		}
 		r.drain()
+		if renewed, err := r.renew(); renewed || err != nil {
+			return plan.Outcome{}, err
+		}
 	}
 	return r.close()
 }
@@ -54,14 +61,22 @@ type planRun struct {
 	wake    plan.SetDeadline // the machine's last wish to be woken
 	await   func()           // withdraws the AwaitDevice that is out
 	shown   shown
-	outcome *plan.Outcome
+	// renewing says that a new run is about to begin: no more requests are taken up in this one.
+	renewing bool
+	asked    bool // a new run was asked for
+	updates  []plan.CarriedUpdate
+	outcome  *plan.Outcome
 }
 
 func newPlanRun(ctx workflow.Context, start plan.Start) *planRun {
 	live, _ := workflow.NewDisconnectedContext(ctx)
-	return &planRun{root: ctx, live: live, state: plan.New(start),
+	r := &planRun{root: ctx, live: live, state: plan.New(start),
 		signals: workflow.GetSignalChannelWithOptions(ctx, plan.SignalName, workflow.SignalChannelOptions{
 			Description: "what the device reports; sent by its gateway, not by hand"})}
+	if c := start.Carried; c != nil {
+		r.state, r.updates = c.State, c.Updates
+	}
+	return r
 }
 
 // wait is the one place where a plan waits. It lists what can wake it.
@@ -93,6 +108,7 @@ func (r *planRun) drain() {
 func (r *planRun) next() (input plan.Input, ok bool) {
 	var signal plan.Signal
 	if r.signals.ReceiveAsync(&signal) {
+		r.asked = r.asked || signal.Renew
 		return inputOf(signal), true
 	}
 	if input, ok := r.takeAnswer(); ok {
@@ -149,7 +165,7 @@ func (r *planRun) now() int64 { return workflow.Now(r.root).UnixMilli() }
 // close ends the run. Nothing blocks between the last drain and the return but the wait for handlers; what came
 // in the meantime is drained for the record (temporal: a signal pending at the return vanishes).
 func (r *planRun) close() (plan.Outcome, error) {
-	if err := workflow.Await(r.live, func() bool { return workflow.AllHandlersFinished(r.root) && !r.saying() }); err != nil {
+	if err := workflow.Await(r.live, func() bool { return workflow.AllHandlersFinished(r.root) && !r.parting() }); err != nil {
 		return plan.Outcome{}, fmt.Errorf("wait for handlers: %w", err)
 	}
 	var signal plan.Signal

@@ -19,6 +19,8 @@ type shell struct {
 	*testsuite.TestWorkflowEnvironment
 	start   plan.Start
 	submits int
+	// released is what was said to the lease in the end.
+	released []plan.LeaseRelease
 }
 
 const device = "robot-1"
@@ -36,6 +38,9 @@ func newShell(t *testing.T) *shell {
 	s.stub(plan.ActivityAwaitDevice, func(plan.AwaitDevice) (plan.DeviceFound, error) { return plan.DeviceFound{Route: route(1)}, nil })
 	s.stub(plan.ActivitySay, func(plan.Say) error { return nil })
 	s.stub(plan.ActivityAsk, func(plan.Ask) error { return nil })
+	s.stub(plan.ActivityRequestLease, func(plan.LeaseRequest) error { return nil })
+	s.stub(plan.ActivityReleaseLease, func(r plan.LeaseRelease) error { s.released = append(s.released, r); return nil })
+	s.signal(0, plan.Signal{Lease: &plan.LeaseAnswer{Granted: true}})
 	return s
 }
 
@@ -53,6 +58,10 @@ func (s *shell) report(after time.Duration, seq int64, name plan.EventName, repo
 		s.SignalWorkflow(plan.SignalName, plan.Signal{Event: &plan.Event{EventID: "e", DeviceID: device, Epoch: 1, Seq: seq, Name: name,
 			OperationID: "p-1/dock/1", Report: report}})
 	}, after)
+}
+
+func (s *shell) signal(after time.Duration, signal plan.Signal) {
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(plan.SignalName, signal) }, after)
 }
 
 func (s *shell) run(t *testing.T) (plan.Outcome, error) {

@@ -26,6 +26,10 @@ type Plans interface {
 	List(ctx context.Context, f plans.Filter) (lines []plans.Line, next string, err error)
 	Cancel(ctx context.Context, id string, r plan.CancelRequest) error
 	Answer(ctx context.Context, id string, a plan.Answer) error
+	Pause(ctx context.Context, id string, p plan.Pause) error
+	Resume(ctx context.Context, id string, r plan.Resume) error
+	Amend(ctx context.Context, id string, a plan.Amend) error
+	CancelStep(ctx context.Context, id string, s plan.CancelStep) error
 	Ping(ctx context.Context) error
 }
 
@@ -128,6 +132,7 @@ func (a *API) routes() {
 	a.utteranceRoutes()
 	a.planRoutes()
 	a.controlRoutes()
+	a.steerRoutes()
 	a.eventRoutes()
 	a.deviceRoutes()
 	a.strayRoutes()

@@ -16,6 +16,7 @@ import (
 // CancelBody is the body of POST /v1/plans/{id}/cancel.
 type CancelBody struct {
 	Reason string `json:"reason,omitempty" maxLength:"500" doc:"why, for the record"`
+	StepID string `json:"step_id,omitempty" maxLength:"64" doc:"only this step, with what depends on it; the rest goes on"`
 }
 
 // AnswerBody is the body of POST /v1/plans/{id}/answer.
@@ -39,7 +40,7 @@ type takenOut struct{ Body Taken }
 
 func (a *API) controlRoutes() {
 	post[CancelBody](a, huma.Operation{OperationID: "cancel", Path: "/v1/plans/{id}/cancel", DefaultStatus: http.StatusAccepted,
-		Summary: "Ask a plan to stop", Description: "202 says that the request is taken. What physically happened is the plan's " +
+		Summary: "Ask a plan, or one step of it, to stop", Description: "202 says that the request is taken. What physically happened is the plan's " +
 			"outcome: a completion may beat the cancel. The body may be left out.",
 		RequestBody: &huma.RequestBody{}, // not required
 		Errors:      []int{400, 401, 404, 409, 413, 422, 503}}, a.cancel)
@@ -54,11 +55,10 @@ func (a *API) cancel(ctx context.Context, in *controlIn) (*takenOut, error) {
 			return nil, refusal(err)
 		}
 	}
-	err := a.Plans.Cancel(ctx, in.ID, plan.CancelRequest{By: caller(ctx), Why: b.Reason, Source: "api"})
-	if err != nil {
-		return nil, err
+	if b.StepID != "" {
+		return a.then(ctx, in.ID, a.Plans.CancelStep(ctx, in.ID, plan.CancelStep{StepID: b.StepID, By: caller(ctx), Why: b.Reason}))
 	}
-	return a.taken(ctx, in.ID), nil
+	return a.then(ctx, in.ID, a.Plans.Cancel(ctx, in.ID, plan.CancelRequest{By: caller(ctx), Why: b.Reason, Source: "api"}))
 }
 
 func (a *API) answer(ctx context.Context, in *controlIn) (*takenOut, error) {
@@ -76,10 +76,15 @@ func (a *API) answer(ctx context.Context, in *controlIn) (*takenOut, error) {
 	if err := answerable(view, b); err != nil {
 		return nil, err
 	}
-	if err := a.Plans.Answer(ctx, in.ID, plan.Answer{QuestionID: b.QuestionID, Choice: b.Choice, By: caller(ctx)}); err != nil {
+	return a.then(ctx, in.ID, a.Plans.Answer(ctx, in.ID, plan.Answer{QuestionID: b.QuestionID, Choice: b.Choice, By: caller(ctx)}))
+}
+
+// then tells where the plan stands after a request that was taken.
+func (a *API) then(ctx context.Context, id string, err error) (*takenOut, error) {
+	if err != nil {
 		return nil, err
 	}
-	return a.taken(ctx, in.ID), nil
+	return a.taken(ctx, id), nil
 }
 
 // answerable says early, and in words, what the plan would refuse. The plan itself has the last word.

@@ -106,6 +106,18 @@ func (f *fakePlans) List(_ context.Context, filter plans.Filter) ([]plans.Line, 
 func (f *fakePlans) Cancel(ctx context.Context, id string, r plan.CancelRequest) error {
 	return f.take(ctx, id, r)
 }
+func (f *fakePlans) Pause(ctx context.Context, id string, p plan.Pause) error {
+	return f.take(ctx, id, p)
+}
+func (f *fakePlans) Resume(ctx context.Context, id string, r plan.Resume) error {
+	return f.take(ctx, id, r)
+}
+func (f *fakePlans) Amend(ctx context.Context, id string, a plan.Amend) error {
+	return f.take(ctx, id, a)
+}
+func (f *fakePlans) CancelStep(ctx context.Context, id string, s plan.CancelStep) error {
+	return f.take(ctx, id, s)
+}
 func (f *fakePlans) Answer(ctx context.Context, id string, a plan.Answer) error {
 	return f.take(ctx, id, a)
 }

@@ -26,7 +26,7 @@ func TestAPlanStartsWithTheSliceItUses(t *testing.T) {
 		s.StartByMs != 60_000 || s.DeadlineMs != 120_000 || s.Utterance != nil {
 		t.Fatalf("started with %+v", s)
 	}
-	if n := len(s.Slice.Capabilities); n != 2 || s.Slice.Digest == "" {
+	if n := len(s.Slice.Capabilities); n != 3 /* with the safe return */ || s.Slice.Digest == "" {
 		t.Errorf("the slice has %d capabilities, digest %q", n, s.Slice.Digest)
 	}
 }

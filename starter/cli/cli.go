@@ -50,7 +50,10 @@ type planCommands struct {
 	List     planList     `cmd:"" help:"List plans, the newest first."`
 	Show     planShow     `cmd:"" help:"Show one plan."`
 	Watch    planWatch    `cmd:"" help:"Watch a plan until it is over."`
-	Cancel   planCancel   `cmd:"" help:"Ask a plan to stop."`
+	Cancel   planCancel   `cmd:"" help:"Ask a plan, or one step of it, to stop."`
+	Pause    planPause    `cmd:"" help:"Hold a plan's next step; what runs goes on."`
+	Resume   planResume   `cmd:"" help:"Take a pause back."`
+	Amend    planAmend    `cmd:"" help:"Append steps to a plan, or replace those that have not begun."`
 	Answer   planAnswer   `cmd:"" help:"Answer a plan's open question."`
 }
 

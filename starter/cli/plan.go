@@ -109,44 +109,6 @@ func (p *planWatch) Run(s *session) error {
 	return follow(s.ctx, c, &printer{out: s.stdout, verbose: p.Verbose, zone: time.Local, now: &shown.View}, p.ID, shown.UIURL)
 }
 
-type planCancel struct {
-	ID     string `arg:"" help:"Plan id."`
-	Reason string `help:"Why, for the record."`
-}
-
-// Run asks for the cancel; what physically happens then is the plan's outcome.
-func (p *planCancel) Run(s *session) error {
-	return control(s, p.ID, "cancel", api.CancelBody{Reason: p.Reason})
-}
-
-type planAnswer struct {
-	ID       string `arg:"" help:"Plan id."`
-	Question string `arg:"" help:"Question id, as plan show prints it."`
-	Choice   string `arg:"" help:"One of the choices."`
-}
-
-// Run answers the question.
-func (p *planAnswer) Run(s *session) error {
-	return control(s, p.ID, "answer", api.AnswerBody{QuestionID: p.Question, Choice: p.Choice})
-}
-
-func control(s *session, id, what string, request any) error {
-	c, err := newClient()
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
-	var taken api.Taken
-	if err := c.post(s.ctx, "/v1/plans/"+url.PathEscape(id)+"/"+what, body, &taken); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.stdout, "%s taken; plan %s is %s\n", what, taken.PlanID, taken.State)
-	return nil
-}
-
 type planList struct {
 	State  string `help:"Only plans in this state, e.g. running or completed."`
 	Device string `short:"d" help:"Only plans of this device."`

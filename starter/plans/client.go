@@ -141,6 +141,26 @@ func (c *Client) Answer(ctx context.Context, id string, a plan.Answer) error {
 	return c.update(ctx, id, plan.UpdateAnswer, a)
 }
 
+// Pause holds the plan's next submit until the token is resumed.
+func (c *Client) Pause(ctx context.Context, id string, p plan.Pause) error {
+	return c.update(ctx, id, plan.UpdatePause, p)
+}
+
+// Resume takes a pause's token back.
+func (c *Client) Resume(ctx context.Context, id string, r plan.Resume) error {
+	return c.update(ctx, id, plan.UpdateResume, r)
+}
+
+// Amend changes what is not frozen.
+func (c *Client) Amend(ctx context.Context, id string, a plan.Amend) error {
+	return c.update(ctx, id, plan.UpdateAmend, a)
+}
+
+// CancelStep withdraws one step.
+func (c *Client) CancelStep(ctx context.Context, id string, s plan.CancelStep) error {
+	return c.update(ctx, id, plan.UpdateCancelStep, s)
+}
+
 func (c *Client) update(ctx context.Context, id, name string, arg any) error {
 	stand, err := c.stand(ctx, id)
 	if err != nil {
