@@ -50,7 +50,7 @@ var (
 	_ Registry = (*registry.Registry)(nil)
 )
 
-// Parts is what the API is made of. All but the last three must be given.
+// Parts is what the API is made of. All up to Namespace must be given.
 type Parts struct {
 	Plans    Plans
 	Registry Registry
@@ -59,6 +59,10 @@ type Parts struct {
 	// UI is where Temporal's web UI is, e.g. http://127.0.0.1:8233; answers link to it. Namespace is part of the link.
 	UI        string
 	Namespace string
+	// Decider is who decides at a plan's boundaries, by the name that the workers know; "" is the reason table alone.
+	Decider string
+	// RenewAfter is how many events of history a plan may have before it goes on in a new run; 0 is the default.
+	RenewAfter int
 	// PlanWait is how long an utterance is held for its plan before the answer is 202. Default 3 s.
 	PlanWait time.Duration
 	// Now is the clock. Default time.Now.

@@ -140,6 +140,7 @@ func (a *API) start(ctx context.Context, source string, s plan.Start, bodyHash s
 		return nil, err
 	}
 	s.DeviceName = device.Name()
+	s.Decider, s.RenewAfter = a.Decider, a.RenewAfter
 	already, err := a.Plans.Start(ctx, s)
 	if err != nil {
 		return nil, err
