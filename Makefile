@@ -57,7 +57,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill faults soak
+.PHONY: test test-programs lint tools replay-record kill faults soak mutate
 
 # The nested module is tested without the race detector: with it, the whole Temporal server would be compiled again.
 test: test-programs ## every test, with the race detector, on a real Temporal server and real processes
@@ -89,6 +89,10 @@ SOAK_ROBOTS ?= 20
 SOAK_FOR    ?= 10m
 soak: build $(BIN)/temporal-dev ## many plans, many robots, everything goes wrong for a while: SOAK_PLANS=200 SOAK_ROBOTS=20 SOAK_FOR=10m SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestSoak ./tests -args -soak-plans $(SOAK_PLANS) -soak-robots $(SOAK_ROBOTS) -soak-for $(SOAK_FOR) -soak-seed $(SEED)
+
+MUTANTS ?= 200
+mutate: ## wrong code, one change at a time: do the tests notice? MUTANTS=200 SEED=1
+	go -C tools run ./mutate -root .. -n $(MUTANTS) -seed $(SEED) plan catalog/value.go catalog/slice.go
 
 replay-record: test-programs ## record the histories that the replay test holds the workflow against
 	go test -count=1 -run TestHistoriesReplay ./tests -args -record $(CURDIR)/workflows/testdata/histories

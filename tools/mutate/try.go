@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// verdict says what became of a mutant.
+type verdict string
+
+const (
+	killed    verdict = "killed"    // a test failed
+	timedOut  verdict = "timed out" // the tests did not end: killed too
+	survived  verdict = "survived"
+	stillborn verdict = "stillborn" // it does not compile
+)
+
+type result struct {
+	mutant
+	verdict verdict
+	took    time.Duration
+}
+
+// patience bounds one run of the tests, compilation included.
+const patience = 2 * time.Minute
+
+// try runs the tests of the mutant's package, and of those that are built on it, with the one file replaced.
+func try(root string, m mutant) result {
+	began := time.Now()
+	v, err := tryIn(root, m)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "mutate: %s: %v\n", m, err)
+		v = stillborn
+	}
+	return result{mutant: m, verdict: v, took: time.Since(began)}
+}
+
+func tryIn(root string, m mutant) (verdict, error) {
+	dir, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	overlay, err := writeOverlay(dir, root, m)
+	if err != nil {
+		return "", err
+	}
+	for _, pkg := range packagesOf(m.file) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout", "60s", "-overlay", overlay, pkg, "-rapid.seed=1")
+		cmd.Dir = root
+		output, err := cmd.CombinedOutput()
+		late := ctx.Err() != nil
+		cancel()
+		switch {
+		case late || strings.Contains(string(output), "panic: test timed out"):
+			return timedOut, nil
+		case err == nil:
+			continue
+		case strings.Contains(string(output), "[build failed]") || strings.Contains(string(output), "[setup failed]"):
+			return stillborn, nil
+		default:
+			return killed, nil
+		}
+	}
+	return survived, nil
+}
+
+// packagesOf says whose tests judge a file.
+func packagesOf(file string) []string {
+	own := "./" + filepath.Dir(file)
+	if own == "./catalog" {
+		return []string{own, "./plan"}
+	}
+	return []string{own}
+}
+
+func writeOverlay(dir, root string, m mutant) (string, error) {
+	original, err := filepath.Abs(filepath.Join(root, m.file))
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(original)
+	if err != nil {
+		return "", err
+	}
+	changed := string(source[:m.start]) + m.text + string(source[m.end:])
+	file := filepath.Join(dir, filepath.Base(m.file))
+	raw, err := json.Marshal(map[string]map[string]string{"Replace": {original: file}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, errors.Join(os.WriteFile(file, []byte(changed), 0o600), os.WriteFile(overlay, raw, 0o600))
+}
+
+// readExplained reads the survivors that change nothing that can be seen: lines of "name # why".
+func readExplained(file string) (map[string]string, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	known := map[string]string{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, why, ok := strings.Cut(lines.Text(), " # "); ok && !strings.HasPrefix(name, "#") {
+			known[strings.TrimSpace(name)] = why
+		}
+	}
+	return known, nil
+}
+
+// report prints the count and the survivors, and fails if too many survived or one is not explained.
+func report(results []result, known map[string]string, least float64) error {
+	counts := map[verdict]int{}
+	operators := map[string]int{}
+	var longest time.Duration
+	unexplained := 0
+	for _, r := range results {
+		counts[r.verdict]++
+		operators[r.operator]++
+		longest = max(longest, r.took)
+		if r.verdict == survived {
+			why, ok := known[r.name()]
+			if !ok {
+				why = "not explained"
+				unexplained++
+			}
+			fmt.Printf("survived: %s # %s\n", r.mutant, why)
+		}
+	}
+	dead := counts[killed] + counts[timedOut]
+	share := 100 * float64(dead) / float64(max(len(results), 1))
+	fmt.Printf("%d mutants (%v): %d killed, %d of them by not ending, %d survived (%d not explained): %.1f %%; the longest took %v\n",
+		len(results), operators, dead, counts[timedOut], counts[survived], unexplained, share, longest.Round(time.Second))
+	switch {
+	case share < least:
+		return fmt.Errorf("%.1f %% of the mutants were killed, want %.0f %%", share, least)
+	case unexplained > 0:
+		return fmt.Errorf("%d survivors are not explained", unexplained)
+	}
+	return nil
+}
