@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -49,21 +48,6 @@ func (m *machine) settle(old State) {
 			m.do(SetDeadline(wake))
 		}
 	}
-	if n := len(m.out); n > 1 {
-		m.finishLast()
-	}
-}
-
-// finishLast keeps Finish the last command there is.
-func (m *machine) finishLast() {
-	slices.SortStableFunc(m.out, func(a, b Command) int { return cmp.Compare(isFinish(a), isFinish(b)) })
-}
-
-func isFinish(c Command) int {
-	if _, ok := c.(Finish); ok {
-		return 1
-	}
-	return 0
 }
 
 func sortedKeys[V any](m map[string]V) []string {

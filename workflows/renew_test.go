@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -151,5 +152,38 @@ func TestRequestsAreRememberedAcrossRuns(t *testing.T) {
 	second.report(4*time.Second, 5, plan.EventCompleted, nil)
 	if o, err := second.run(t); err != nil || o.State != plan.Completed {
 		t.Errorf("%s, %v", o.State, err)
+	}
+}
+
+// A plan that may wait three days for its device waits three days, in as many runs as it takes.
+func TestLaw18APlanWaitsThreeDaysForItsDevice(t *testing.T) {
+	const day = 24 * time.Hour
+	start := plan.Start{}
+	var began, now time.Time
+	for run := range 3 {
+		s := newShell(t)
+		if run == 0 {
+			s.start.StartByMs, s.start.DeadlineMs = (4 * day).Milliseconds(), (5 * day).Milliseconds()
+			began = s.Now()
+		} else {
+			s.SetStartTime(now)
+			s.start = start
+		}
+		s.stub(plan.ActivityAwaitDevice, func(plan.AwaitDevice) (plan.DeviceFound, error) {
+			return plan.DeviceFound{}, temporal.NewNonRetryableApplicationError("away", "x", nil)
+		})
+		s.stub(plan.ActivitySubmit, s.accept)
+		if run < 2 {
+			s.signal(day, plan.Signal{Renew: true})
+			s.ExecuteWorkflow(plan.WorkflowType, s.start)
+			start, now = renewed(t, s), s.Now()
+			continue
+		}
+		found := route(9)
+		s.signal(day, plan.Signal{Device: &plan.DeviceChange{Route: &found}})
+		s.report(day+time.Second, 1, plan.EventCompleted, nil)
+		if o, err := s.run(t); err != nil || o.State != plan.Completed || s.submits != 1 || s.Now().Sub(began) < 3*day {
+			t.Errorf("%s after %v and %d submits, %v", o.State, s.Now().Sub(began), s.submits, err)
+		}
 	}
 }
