@@ -255,6 +255,13 @@ type CancelStep struct {
 	Why    string `json:"why,omitempty"`
 }
 
+// Hold keeps the next submit back while a new run of the workflow is about to begin, and lets it go in that run. It is the
+// shell's own and nothing that people see: what is out comes back meanwhile.
+type Hold struct {
+	On bool `json:"on"`
+}
+
+func (Hold) input()           {}
 func (CancelStep) input()     {}
 func (Begin) input()          {}
 func (Planned) input()        {}

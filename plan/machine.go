@@ -103,6 +103,8 @@ func (m *machine) take(in Input) {
 		m.resume(in)
 	case CancelStep:
 		m.cancelStep(in)
+	case Hold:
+		m.s.Held = in.On
 	case LeaseAnswer:
 		m.leaseAnswered(in)
 	case DeadlinePassed:

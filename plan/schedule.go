@@ -29,7 +29,7 @@ func (m *machine) schedule() {
 		m.end(Returned, s.Returning)
 	case all:
 		m.end(Completed, nil)
-	case next >= 0 && len(s.Pauses) == 0 && m.mayMove():
+	case next >= 0 && len(s.Pauses) == 0 && !s.Held && m.mayMove():
 		m.openGeneration(next)
 		m.send(next)
 	}
@@ -65,7 +65,7 @@ func (m *machine) openGeneration(i int) {
 func (m *machine) send(i int) {
 	s, st := &m.s, &m.s.Steps[i]
 	op := st.op()
-	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || m.at < op.CheckAt {
+	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || s.Held || m.at < op.CheckAt {
 		return
 	}
 	if !m.bind(i) || s.Device.Route == nil || m.askIfLate(op) || m.askIfModels(i) {

@@ -18,7 +18,13 @@ const (
 // renew lets the plan go on in a new run, if its history is long enough or somebody asked for it, and nothing is out that
 // would be lost: no activity but one that is given again, no request in line, no signal unread (design §6).
 func (r *planRun) renew() (bool, error) {
-	if r.outcome != nil || !r.due() || !r.idle() {
+	if r.outcome != nil || !r.due() {
+		return false, nil
+	}
+	if !r.idle() {
+		if !r.state.Held { // or a plan that is never idle would never get its new run
+			r.step(plan.Hold{On: true})
+		}
 		return false, nil
 	}
 	r.renewing = true // requests that come from here on are refused, and may be made again
@@ -61,6 +67,9 @@ func (r *planRun) goOn() {
 	}
 	r.arm()
 	r.show()
+	if r.state.Held {
+		r.step(plan.Hold{})
+	}
 }
 
 // remember keeps the answer to a request, for the same one again in a later run.

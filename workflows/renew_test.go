@@ -108,6 +108,9 @@ func TestANewRunWaitsForWhatIsOut(t *testing.T) {
 	if first.submits > 1 || next.Carried.State.At == 0 {
 		t.Errorf("%d submits", first.submits)
 	}
+	if !next.Carried.State.Held {
+		t.Error("the next submit was not held back for it")
+	}
 	for _, op := range next.Carried.State.Steps[0].Ops {
 		if op.Sending || op.Asking || op.Cancelling {
 			t.Errorf("a new run began while a command of %s was out", op.ID)
