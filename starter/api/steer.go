@@ -68,6 +68,9 @@ func (a *API) amend(ctx context.Context, in *controlIn) (*takenOut, error) {
 	if err != nil {
 		return nil, refusal(err)
 	}
+	if len(doc.Steps) == 0 {
+		return nil, refusal(border.Faults{{Path: "steps", Code: "no_steps", Message: "an amendment needs at least one step"}})
+	}
 	var beside struct {
 		Replace bool `json:"replace"`
 	}
