@@ -10,6 +10,7 @@ import (
 
 	"errand/catalog/condition"
 	"errand/plan"
+	"errand/plan/lease"
 )
 
 // Device holds the activities that need a connected device.
@@ -27,6 +28,7 @@ func (d *Device) Register(w worker.ActivityRegistry) {
 	register(w, plan.ActivitySubmit, d.Submit)
 	register(w, plan.ActivityCancelTask, d.CancelTask)
 	register(w, plan.ActivityStatus, d.Status)
+	register(w, lease.ActivityTasks, d.Tasks)
 	register(w, plan.ActivityContext, d.Context)
 	register(w, plan.ActivityVerify, d.Verify)
 	register(w, plan.ActivitySay, d.Say)
@@ -95,6 +97,18 @@ func (d *Device) Status(ctx context.Context, c plan.QueryStatus) (plan.StatusRep
 		return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnreachable, Detail: err.Error()}, nil
 	}
 	return answer, nil
+}
+
+// Tasks asks the device what it runs.
+func (d *Device) Tasks(ctx context.Context, c lease.ListTasks) (lease.TasksListed, error) {
+	operations, partial, err := d.link.Tasks(ctx, c.DeviceID)
+	switch {
+	case errors.Is(err, ErrCannotTell):
+		return lease.TasksListed{Listing: lease.Unlistable, Detail: err.Error()}, nil
+	case err != nil:
+		return lease.TasksListed{Listing: lease.Unreachable, Detail: err.Error()}, nil
+	}
+	return lease.TasksListed{Listing: lease.Listed, Operations: operations, Partial: partial}, nil
 }
 
 // Context reads the device's context.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"errand/plan"
+	"errand/plan/lease"
 )
 
 // fakeLink is a device at the other end of a wire that does what the test says.
@@ -28,6 +29,9 @@ func (f *fakeLink) CancelTask(_ context.Context, c plan.CancelTask) (plan.Cancel
 }
 func (f *fakeLink) Status(_ context.Context, c plan.QueryStatus) (plan.StatusReported, error) {
 	return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusFound}, f.err
+}
+func (f *fakeLink) Tasks(context.Context, string) (operations []string, partial bool, err error) {
+	return []string{"p/a/1"}, true, f.err
 }
 func (f *fakeLink) Context(context.Context, string) (map[string]any, error) {
 	if f.err != nil || len(f.contexts) == 0 {
@@ -165,6 +169,18 @@ func TestAFailureToReachTheDeviceIsAnAnswer(t *testing.T) {
 	status, err = device(&fakeLink{}).Status(t.Context(), plan.QueryStatus{OperationID: "p/a/1"})
 	if err != nil || status.Finding != plan.StatusUnsupported {
 		t.Errorf("a device without status: %+v, %v", status, err)
+	}
+	listed, err := d.Tasks(t.Context(), lease.ListTasks{})
+	if err != nil || listed.Listing != lease.Unreachable {
+		t.Errorf("tasks %+v, %v", listed, err)
+	}
+	listed, err = device(&fakeLink{err: fmt.Errorf("plain: %w", ErrCannotTell)}).Tasks(t.Context(), lease.ListTasks{})
+	if err != nil || listed.Listing != lease.Unlistable {
+		t.Errorf("tasks of a device that cannot tell: %+v, %v", listed, err)
+	}
+	listed, err = device(&fakeLink{}).Tasks(t.Context(), lease.ListTasks{})
+	if err != nil || listed.Listing != lease.Listed || !listed.Partial || len(listed.Operations) != 1 {
+		t.Errorf("tasks: %+v, %v", listed, err)
 	}
 	cancel, err := d.CancelTask(t.Context(), plan.CancelTask{OperationID: "p/a/1"})
 	if err != nil || cancel.Case != plan.CancelUnreachable {

@@ -4,10 +4,15 @@ import (
 	"context"
 
 	"errand/plan"
+	"errand/plan/lease"
 )
 
-// ErrNotConnected means that nothing was sent: this process holds no socket of the device at that connection epoch.
-var ErrNotConnected = plan.ErrNotConnected
+var (
+	// ErrNotConnected means that nothing was sent: this process holds no socket of the device at that connection epoch.
+	ErrNotConnected = plan.ErrNotConnected
+	// ErrCannotTell means that the device cannot say what it runs, however often it is asked.
+	ErrCannotTell = lease.ErrCannotTell
+)
 
 // Link is what activities need of a connected device. The gateway satisfies it; a main joins the two.
 //
@@ -17,6 +22,8 @@ type Link interface {
 	Submit(ctx context.Context, c plan.Submit) (plan.Submitted, error)
 	CancelTask(ctx context.Context, c plan.CancelTask) (plan.CancelAnswered, error)
 	Status(ctx context.Context, c plan.QueryStatus) (plan.StatusReported, error)
+	// Tasks tells which operations of ours the device runs or has in its queue. ErrCannotTell if it cannot say.
+	Tasks(ctx context.Context, deviceID string) (operations []string, partial bool, err error)
 	// Context returns the device's device_context.v1.
 	Context(ctx context.Context, deviceID string) (map[string]any, error)
 	Say(ctx context.Context, c plan.Say) error

@@ -1,6 +1,13 @@
 package lease
 
-import "errand/plan"
+import (
+	"errors"
+
+	"errand/plan"
+)
+
+// ErrCannotTell means that a device cannot say what it runs, however often it is asked.
+var ErrCannotTell = errors.New("the device cannot say what it runs")
 
 // Names that travel between processes.
 const (
