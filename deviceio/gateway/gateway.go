@@ -25,6 +25,7 @@ type Gateway struct {
 	lanes     lanes
 	live      live
 	owners    owners
+	news      news
 	translate translator
 	counters  *counters
 
@@ -45,6 +46,9 @@ func New(opts Options) (*Gateway, error) {
 	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now()}
 	g.quit, g.stop = context.WithCancel(context.Background())
 	g.log = opts.Logger.With("gateway", g.id)
+	g.news = news{teller: opts.Leases, pause: opts.NewsInterval, timeout: opts.SignalTimeout, quit: g.quit, failed: func(deviceID string, err error) {
+		g.log.Warn("the lease of a device could not be told of its connection", "device", deviceID, "error", err)
+	}}
 	g.translate = newTranslator(opts.Catalog)
 	g.counters = newCounters(&g.table)
 	ctx, cancel := context.WithTimeout(context.Background(), opts.LeaseTTL)
@@ -132,6 +136,7 @@ func (g *Gateway) drain(ctx context.Context) error {
 		}
 		err = errors.Join(err, fmt.Errorf("drain: some devices were cut off after %s", g.opts.DrainTimeout))
 	}
+	g.news.settle(ctx)
 	return err
 }
 

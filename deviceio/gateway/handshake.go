@@ -11,6 +11,7 @@ import (
 
 	"errand/deviceio/registry"
 	"errand/deviceio/wire"
+	"errand/plan"
 )
 
 // serveSocket is one socket from its first byte to its last.
@@ -163,5 +164,6 @@ func (s *session) welcome(requestID string) error {
 	}
 	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
 	close(s.open)
+	s.g.news.add(s.deviceID, plan.DeviceChange{Route: s.route()})
 	return nil
 }

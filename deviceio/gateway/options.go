@@ -17,6 +17,8 @@ type Options struct {
 	Registry  Registry
 	Catalog   *catalog.Catalog // whose result contracts decide what may leave an event
 	Signaller Signaller
+	// Leases is told when a device comes or goes; nil for nobody.
+	Leases LeaseTeller
 	// Token is the shared secret: devices show it to be paired, and HTTP routes want it as a bearer token. At least 16 bytes.
 	Token string
 	// AutoApprove lets every device in that knows the token. For development: it is logged at each use.
@@ -40,7 +42,9 @@ type Options struct {
 	HandshakeTimeout time.Duration
 	// InvokeTimeout bounds a command whose context has no deadline. Default 10 s.
 	InvokeTimeout time.Duration
-	// SignalTimeout bounds handing one event to its plan. Default 10 s.
+	// NewsInterval is the least time between two words about one device's connection to its lease. Default 1 s.
+	NewsInterval time.Duration
+	// SignalTimeout bounds handing one event to its plan, or one word to a lease. Default 10 s.
 	SignalTimeout time.Duration
 	// WriteTimeout bounds writing one frame; a device that takes none is gone. Default 10 s.
 	WriteTimeout time.Duration
@@ -114,7 +118,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	for field, value := range map[*time.Duration]time.Duration{
 		&o.TickInterval: 30 * time.Second, &o.PingInterval: 25 * time.Second, &o.LeaseTTL: 10 * time.Second,
-		&o.HandshakeTimeout: 15 * time.Second, &o.InvokeTimeout: 10 * time.Second, &o.SignalTimeout: 10 * time.Second,
+		&o.HandshakeTimeout: 15 * time.Second, &o.InvokeTimeout: 10 * time.Second, &o.SignalTimeout: 10 * time.Second, &o.NewsInterval: time.Second,
 		&o.WriteTimeout: 10 * time.Second, &o.DrainTimeout: 5 * time.Second,
 	} {
 		if *field <= 0 {

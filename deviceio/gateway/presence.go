@@ -28,13 +28,15 @@ func (t *table) put(s *session) (replaced *session, ok bool) {
 	return replaced, true
 }
 
-// remove forgets s, unless another took its place already.
-func (t *table) remove(s *session) {
+// remove forgets s, unless another took its place already; then it returns false.
+func (t *table) remove(s *session) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.byDevice[s.deviceID] == s {
-		delete(t.byDevice, s.deviceID)
+	if t.byDevice[s.deviceID] != s {
+		return false
 	}
+	delete(t.byDevice, s.deviceID)
+	return true
 }
 
 // get returns the device's socket, or nil. A closed table has none: nothing new is sent while draining.

@@ -14,6 +14,7 @@ import (
 	"errand/catalog"
 	"errand/deviceio/registry"
 	"errand/deviceio/wire"
+	"errand/plan"
 )
 
 // eventBacklog is how many events of one device may wait their turn, and eventBytes how much they may weigh together. More
@@ -38,6 +39,7 @@ type session struct {
 	bootID    string // the current boot; "" for a plain node
 	bootEpoch int64
 	commands  []string
+	declared  *wire.Errand // what it can be relied on for; nil for a plain node
 
 	// open is closed when hello was sent: no command goes out before it.
 	open chan struct{}
@@ -58,7 +60,7 @@ type session struct {
 }
 
 func newSession(g *Gateway, sock socket, c wire.Connect) *session {
-	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands,
+	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands, declared: c.Errand,
 		open: make(chan struct{}), pending: make(map[string]chan wire.InvokeResult), idle: make(chan struct{}, 1),
 		events: make(chan wire.Frame, eventBacklog)}
 	s.log = g.log.With("device", s.deviceID, "connection", s.id)
@@ -100,7 +102,9 @@ func (s *session) drop() {
 // release takes the session out of the table and its connection out of the registry. A registry that does not answer
 // lets the lease run out instead.
 func (s *session) release() {
-	s.g.table.remove(s)
+	if s.g.table.remove(s) {
+		defer s.g.news.add(s.deviceID, plan.DeviceChange{Gone: s.epoch}) // once the registry knows it too
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.g.opts.LeaseTTL)
 	defer cancel()
 	err := s.g.opts.Registry.Disconnect(ctx, s.deviceID, s.epoch)

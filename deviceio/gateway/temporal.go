@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"errand/plan"
+	"errand/plan/lease"
 )
 
 type requestIDKey struct{}
@@ -30,7 +31,7 @@ func RequestIDs() grpc.DialOption {
 	})
 }
 
-// TemporalSignaller hands events to plans as Temporal signals.
+// TemporalSignaller hands events to plans, and news of connections to leases, as Temporal signals.
 type TemporalSignaller struct{ temporal client.Client }
 
 var _ Signaller = (*TemporalSignaller)(nil)
@@ -46,6 +47,22 @@ func (t *TemporalSignaller) Signal(ctx context.Context, workflowID, requestID st
 	switch {
 	case errors.As(err, &absent):
 		return t.overOrUnknown(ctx, workflowID)
+	case errors.As(err, &invalid):
+		return fmt.Errorf("%w: %w", ErrSignalRefused, err)
+	}
+	return err
+}
+
+var _ LeaseTeller = (*TemporalSignaller)(nil)
+
+// Link signals the workflow that holds the device's lease. It never starts one: while none runs, nobody wants the device.
+func (t *TemporalSignaller) Link(ctx context.Context, deviceID string, change plan.DeviceChange) error {
+	err := t.temporal.SignalWorkflow(ctx, plan.DeviceWorkflowID(deviceID), "", lease.SignalName, lease.Signal{Link: &change})
+	var absent *serviceerror.NotFound
+	var invalid *serviceerror.InvalidArgument
+	switch {
+	case errors.As(err, &absent):
+		return nil
 	case errors.As(err, &invalid):
 		return fmt.Errorf("%w: %w", ErrSignalRefused, err)
 	}

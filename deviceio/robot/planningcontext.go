@@ -51,6 +51,8 @@ type PlanningContext struct {
 		Available     bool   `json:"available"`
 		QueueLength   int    `json:"queue_length"`
 		RunningTaskID string `json:"running_task_id"` // "" while idle
+		// Tasks is what it runs and what waits, in the order of their turns: by it orphans are found.
+		Tasks []ContextTask `json:"tasks"`
 	} `json:"task_manager"`
 	Capabilities struct {
 		Available   bool     `json:"available"`
@@ -63,6 +65,13 @@ type PlanningContext struct {
 type ContextRoom struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+}
+
+// ContextTask is a task that is not over.
+type ContextTask struct {
+	TaskID      string `json:"task_id"`
+	OperationID string `json:"operation_id"`
+	Status      string `json:"status"` // RUNNING, BLOCKED, QUEUED
 }
 
 // ContextAir is the air of one room as last measured.
@@ -111,14 +120,23 @@ func (r *Robot) Context() PlanningContext {
 	}
 	c.Security.Available, c.Security.State = true, string(w.Security)
 	c.TaskManager.Available, c.TaskManager.QueueLength = true, len(r.queue)
+	c.TaskManager.Tasks = []ContextTask{}
 	if r.running != nil {
 		c.TaskManager.RunningTaskID = r.running.ID
+		c.TaskManager.Tasks = append(c.TaskManager.Tasks, contextTask(r.running))
+	}
+	for _, t := range r.queue {
+		c.TaskManager.Tasks = append(c.TaskManager.Tasks, contextTask(t))
 	}
 	c.Capabilities.Available, c.Capabilities.TaskMethods = true, Methods()
 	for source, observed := range w.Sources {
 		c.Freshness[source] = freshness(source, observed, now)
 	}
 	return c
+}
+
+func contextTask(t *Task) ContextTask {
+	return ContextTask{TaskID: t.ID, OperationID: t.Spec.OperationID, Status: string(t.State)}
 }
 
 func freshness(source string, observed, now int64) Freshness {

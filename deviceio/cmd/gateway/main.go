@@ -88,7 +88,8 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	defer temporal.Close()
-	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: gateway.NewTemporalSignaller(temporal),
+	signaller := gateway.NewTemporalSignaller(temporal)
+	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller,
 		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
 		Healthy: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
