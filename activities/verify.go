@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -36,6 +37,7 @@ func (d *Device) Verify(ctx context.Context, c plan.Verify) (plan.VerifiedResult
 	out := plan.VerifiedResult{OperationID: c.OperationID, Verdict: plan.Unverified, VerifiedBy: "getDevicePlanningContext"}
 	for look := 1; ; look++ {
 		seen, err := d.link.Context(ctx, c.DeviceID)
+		out.Unseen = errors.Is(err, ErrNotConnected)
 		if err != nil {
 			out.Detail = err.Error()
 		} else if err := d.look(c, seen, &out); err != nil {

@@ -165,7 +165,10 @@ type VerifiedResult struct {
 	Verdict     Verdict        `json:"verdict"`
 	Observed    map[string]any `json:"observed_post_state,omitempty"`
 	VerifiedBy  string         `json:"verified_by,omitempty"`
-	Detail      string         `json:"detail,omitempty"`
+	// Unseen says that surely nobody looked, since the route is wrong: no verdict, and another look is due.
+	Unseen          bool   `json:"unseen,omitempty"`
+	ConnectionEpoch int64  `json:"connection_epoch,omitempty"`
+	Detail          string `json:"detail,omitempty"`
 }
 
 // DecisionKind is one of the five (contract.md §7).

@@ -48,6 +48,31 @@ func TestTheLinksEndLeavesWhatIsDoneAndWhatIsUnsent(t *testing.T) {
 	}
 }
 
+// A completion that nobody could look at, since the way to the device was gone, is looked at once there is a way again, and
+// for as long as a verdict may take.
+func TestLaw20WhatNobodySawIsLookedAtAgain(t *testing.T) {
+	for name, back := range map[string]bool{"the device is back": true, "it stays away": false} {
+		s := newSim(t, threeSteps())
+		s.until("verifying", func() bool { return s.phase("purify") == plan.StepVerifying && request[plan.Verify](s) >= 0 })
+		s.answer(request[plan.Verify](s), notSent)
+		if s.phase("purify") != plan.StepVerifying || out[plan.AwaitDevice](s).Newer != 1 {
+			t.Fatalf("%s: purify is %s, want it still to be seen, by a newer connection", name, s.phase("purify"))
+		}
+		want := plan.Unverified
+		if back {
+			want = plan.Verified
+			s.device.connect()
+			s.take(plan.DeviceFound{Route: s.route()})
+			s.answer(request[plan.Verify](s), fine)
+		} else {
+			s.tick(20_000)
+		}
+		if r := s.state.Steps[1].Receipt; s.phase("purify") != plan.StepCompleted || r == nil || r.Verdict != want {
+			t.Errorf("%s: purify is %s with %+v, want completed and %s", name, s.phase("purify"), r, want)
+		}
+	}
+}
+
 func TestAnOldRouteDoesNotReplaceANewOne(t *testing.T) {
 	s := newSim(t, threeSteps())
 	s.answer(request[plan.AwaitDevice](s), fine)

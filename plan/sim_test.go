@@ -272,6 +272,9 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		}
 		return answer
 	case plan.Verify:
+		if h == notSent || c.Route.ConnectionEpoch != d.connection {
+			return plan.VerifiedResult{OperationID: c.OperationID, Unseen: true, ConnectionEpoch: c.Route.ConnectionEpoch}
+		}
 		if h != fine {
 			return plan.VerifiedResult{OperationID: c.OperationID, Verdict: plan.Unverified}
 		}

@@ -29,6 +29,11 @@ func (m *machine) verified(in VerifiedResult) {
 	if op == nil || op != m.s.Steps[i].op() || !m.s.Steps[i].Verifying {
 		return
 	}
+	if in.Unseen && m.at < m.s.Steps[i].VerifyBy { // its gateway is gone, or the device: another look, once there is a way again
+		m.s.Steps[i].Verifying = false
+		m.refute(in.ConnectionEpoch)
+		return
+	}
 	m.close(i, op, in)
 }
 

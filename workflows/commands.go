@@ -168,9 +168,9 @@ func (r *planRun) verify(c plan.Verify) {
 	r.out(r.device(c.Route, plan.ActivityVerify, "see whether "+stepOf(c.OperationID)+" is really done", verifyTime, c), func(f workflow.Future) plan.Input {
 		var in plan.VerifiedResult
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.VerifiedResult{Verdict: plan.Unverified, Detail: cause(err)}
+			in = plan.VerifiedResult{Verdict: plan.Unverified, Unseen: neverStarted(err), Detail: cause(err)}
 		}
-		in.OperationID = c.OperationID
+		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
 		return in
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -196,6 +197,27 @@ func TestARefutedRouteIsSearchedAnew(t *testing.T) {
 	})
 	if o, err := s.run(t); err != nil || o.State != plan.Completed || searches != 2 {
 		t.Errorf("%s after %d searches, %v", o.State, searches, err)
+	}
+}
+
+// A look at a completion that its gateway never took up is taken over the new route.
+func TestLaw20ALookThatNobodyTookUpIsTakenAgain(t *testing.T) {
+	s := newShell(t)
+	s.start.Slice.Capabilities[0].Verify = "true"
+	s.stub(plan.ActivityAwaitDevice, func(in plan.AwaitDevice) (plan.DeviceFound, error) {
+		return plan.DeviceFound{Route: route(in.Newer + 1)}, nil
+	})
+	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) {
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 1, Name: plan.EventCompleted}}, nil
+	})
+	s.stub(plan.ActivityVerify, func(c plan.Verify) (plan.VerifiedResult, error) {
+		if c.Route.ConnectionEpoch == 1 {
+			return plan.VerifiedResult{}, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
+		}
+		return plan.VerifiedResult{Verdict: plan.Verified}, nil
+	})
+	if o, err := s.run(t); err != nil || o.Verified != 1 {
+		t.Errorf("%+v, %v; want it seen to be done", o, err)
 	}
 }
 
