@@ -13,6 +13,7 @@ import (
 	"errand/catalog"
 	"errand/deviceio/registry"
 	"errand/plan"
+	"errand/plan/lease"
 	"errand/starter/plans"
 )
 
@@ -30,6 +31,8 @@ type Plans interface {
 	Resume(ctx context.Context, id string, r plan.Resume) error
 	Amend(ctx context.Context, id string, a plan.Amend) error
 	CancelStep(ctx context.Context, id string, s plan.CancelStep) error
+	Lease(ctx context.Context, deviceID string) (lease.View, error)
+	Forget(ctx context.Context, deviceID string, f lease.Forget) (lease.View, error)
 	Ping(ctx context.Context) error
 }
 
@@ -139,6 +142,7 @@ func (a *API) routes() {
 	a.steerRoutes()
 	a.eventRoutes()
 	a.deviceRoutes()
+	a.leaseRoutes()
 	a.strayRoutes()
 	a.catalogRoutes()
 	a.healthRoutes()
@@ -186,6 +190,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 		return problem(http.StatusNotFound, "unknown_plan", err.Error()+"; GET /v1/plans lists the plans")
 	case errors.Is(err, plans.ErrOver):
 		return problem(http.StatusConflict, "plan_over", err.Error()+"; GET /v1/plans/{id} tells how it ended")
+	case errors.Is(err, plans.ErrNotQuarantined):
+		return problem(http.StatusConflict, "not_quarantined", err.Error()+": there is nothing to forget; GET /v1/devices/{id} tells how its lease stands")
 	case errors.Is(err, plans.ErrRefused):
 		return problem(http.StatusConflict, "refused", err.Error())
 	case errors.Is(err, plans.ErrNoWorker):

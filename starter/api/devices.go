@@ -20,12 +20,13 @@ type deviceIn struct {
 type (
 	devicesOut struct{ Body DeviceList }
 	deviceOut  struct{ Body registry.Device }
+	shownOut   struct{ Body DeviceAnswer }
 )
 
 func (a *API) deviceRoutes() {
 	get(a, huma.Operation{OperationID: "list-devices", Path: "/v1/devices", Summary: "List devices",
 		Errors: []int{401, 503}}, a.devices)
-	get(a, huma.Operation{OperationID: "show-device", Path: "/v1/devices/{id}", Summary: "Show one device, its rooms included",
+	get(a, huma.Operation{OperationID: "show-device", Path: "/v1/devices/{id}", Summary: "Show one device, its rooms and its lease included",
 		Errors: []int{401, 404, 409, 503}}, a.device)
 	register(a, huma.Operation{OperationID: "approve-device", Method: "POST", Path: "/v1/devices/{id}/approve", Summary: "Let a device in",
 		Description: "A device that waits to be let in retries by itself, and is in within seconds. Approving it again changes nothing.",
@@ -61,9 +62,12 @@ func (a *API) devices(ctx context.Context, _ *struct{}) (*devicesOut, error) {
 	return &devicesOut{DeviceList{Devices: append([]registry.Device{}, all...)}}, err
 }
 
-func (a *API) device(ctx context.Context, in *deviceIn) (*deviceOut, error) {
+func (a *API) device(ctx context.Context, in *deviceIn) (*shownOut, error) {
 	d, err := a.anyDevice(ctx, in.ID)
-	return &deviceOut{d}, err
+	if err != nil {
+		return nil, err
+	}
+	return &shownOut{a.withLease(ctx, d)}, nil
 }
 
 // anyDevice finds a device to look at or to let in: one that is not approved too, and by its id one that is revoked.

@@ -19,6 +19,7 @@ type Submission struct {
 	Locale      string `json:"locale,omitempty" maxLength:"35" doc:"language of the answers, e.g. ko-KR or en; default ko"`
 	StartByMs   int64  `json:"start_by_ms,omitempty" minimum:"1000" maximum:"604800000" doc:"ms from now within which the first movement must start; default 5 minutes"`
 	DeadlineMs  int64  `json:"deadline_ms,omitempty" minimum:"1000" maximum:"604800000" doc:"ms from now within which the whole plan must end; default 1 hour"`
+	Turn
 }
 
 // Verdict is the answer to POST /v1/plans:validate.
@@ -91,7 +92,7 @@ func (a *API) submit(ctx context.Context, in *submitIn) (*startedOut, error) {
 	}
 	slice := a.Catalog.Slice(capabilities(s.Document))
 	return a.start(ctx, "document", plan.Start{PlanID: id, DeviceID: s.DeviceID, Locale: s.Locale,
-		StartByMs: s.StartByMs, DeadlineMs: s.DeadlineMs, Document: &s.Document, Slice: &slice}, hashJSON(s))
+		LeasePolicy: s.LeasePolicy, Priority: s.Priority, StartByMs: s.StartByMs, DeadlineMs: s.DeadlineMs, Document: &s.Document, Slice: &slice}, hashJSON(s))
 }
 
 func (a *API) validate(ctx context.Context, in *body) (*verdictOut, error) {
@@ -115,6 +116,7 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, faults border
 		Locale      string `json:"locale"`
 		StartByMs   int64  `json:"start_by_ms"`
 		DeadlineMs  int64  `json:"deadline_ms"`
+		Turn
 	}
 	tree, err := border.Parse(raw, bodyLimits)
 	if err != nil {
@@ -136,7 +138,7 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, faults border
 	}
 	doc.DeviceID = beside.DeviceID
 	return Submission{Document: doc, UtteranceID: beside.UtteranceID, Locale: beside.Locale,
-		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs}, faults, device
+		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs, Turn: beside.Turn}, faults, device
 }
 
 func asFaults(err error) border.Faults {

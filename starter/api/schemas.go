@@ -13,12 +13,16 @@ var utteranceJSON []byte
 //go:embed schema/submission.schema.json
 var submissionJSON []byte
 
+//go:embed schema/forget.schema.json
+var forgetJSON []byte
+
 //go:embed schema/control.schema.json
 var controlJSON []byte
 
 var (
 	utteranceSchema  = border.MustCompile("utterance.schema.json", utteranceJSON)
 	submissionSchema = border.MustCompile("submission.schema.json", submissionJSON)
+	forgetSchema     = border.MustCompile("forget.schema.json", forgetJSON)
 	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
 )
 

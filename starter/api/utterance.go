@@ -27,6 +27,8 @@ type Utterance struct {
 	Timezone       string `json:"timezone,omitempty" maxLength:"64" doc:"IANA time zone of the speaker"`
 	SpokenAt       int64  `json:"spoken_at,omitempty" minimum:"0" doc:"when it was said, Unix ms; default: when it is received. Older than five minutes is refused"`
 
+	Turn
+
 	VoiceContext VoiceContext `json:"voice_context,omitzero" doc:"what is known about the moment"`
 }
 
@@ -83,7 +85,7 @@ func (a *API) say(ctx context.Context, in *body) (*startedOut, error) {
 	if u.UtteranceID != "" {
 		id = planID("utterance", device.ID, u.UtteranceID)
 	}
-	start := plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt,
+	start := plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy, Priority: u.Priority,
 		Utterance: &plan.Utterance{Text: u.RecognizedText, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}
 	return a.start(ctx, "utterance", start, hashJSON(u))
 }

@@ -31,9 +31,10 @@ type commandLine struct {
 
 	Device struct {
 		List    deviceList    `cmd:"" help:"List the devices."`
-		Show    deviceShow    `cmd:"" help:"Show one device, its rooms included."`
+		Show    deviceShow    `cmd:"" help:"Show one device: its rooms, and whose turn it is."`
 		Approve deviceApprove `cmd:"" help:"Let a device in."`
 		Revoke  deviceRevoke  `cmd:"" help:"Throw a device out."`
+		Forget  deviceForget  `cmd:"" help:"End a device's quarantine: you see that nothing moves it."`
 		Strays  deviceStrays  `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
 	} `cmd:"" help:"Look at devices, let them in and throw them out."`
 	Catalog struct {

@@ -36,23 +36,6 @@ func (deviceList) Run(s *session) error {
 	return tab.Flush()
 }
 
-type deviceShow struct {
-	Device string `arg:"" help:"Device id or friendly name."`
-}
-
-// Run prints all that is known of the device, as JSON.
-func (d *deviceShow) Run(s *session) error {
-	c, err := newClient()
-	if err != nil {
-		return err
-	}
-	var device registry.Device
-	if err := c.get(s.ctx, "/v1/devices/"+url.PathEscape(d.Device), &device); err != nil {
-		return err
-	}
-	return printJSON(s, device)
-}
-
 type deviceApprove struct {
 	Device string `arg:"" help:"Device id or friendly name."`
 }

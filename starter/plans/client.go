@@ -39,6 +39,7 @@ type Temporal interface {
 	ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	GetWorkflow(ctx context.Context, workflowID, runID string) client.WorkflowRun
 	GetWorkflowHistory(ctx context.Context, workflowID, runID string, isLongPoll bool, filter enums.HistoryEventFilterType) client.HistoryEventIterator
+	SignalWorkflow(ctx context.Context, workflowID, runID, signalName string, arg any) error
 	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
 	UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
