@@ -14,6 +14,7 @@ func Example() {
 		Slice: testSlice()})
 	inputs := []plan.Input{
 		plan.Begin{},
+		plan.LeaseAnswer{Granted: true},
 		plan.DeviceFound{Route: plan.Route{TaskQueue: "deviceio@g1", ConnectionEpoch: 1, StoreID: "s", Profile: plan.Profile{Status: true, Dedupe: true}}},
 		plan.Submitted{OperationID: "p-1/go/1", Delivery: plan.DeliveryAccepted, TaskID: "t1", StoreID: "s"},
 		plan.Event{EventID: "b-1", DeviceID: "robot-1", Epoch: 1, Seq: 1, Name: plan.EventCompleted, OperationID: "p-1/go/1"},
@@ -29,10 +30,11 @@ func Example() {
 	}
 	fmt.Println(state.Outcome.State)
 	// Output:
-	// plan.Begin: plan.AwaitDevice plan.SetDeadline
+	// plan.Begin: plan.RequestLease plan.SetDeadline
+	// plan.LeaseAnswer: plan.AwaitDevice
 	// plan.DeviceFound: plan.Submit plan.SetDeadline
 	// plan.Submitted: plan.SetDeadline
-	// plan.Event: plan.Say plan.Finish
+	// plan.Event: plan.ReleaseLease plan.Say plan.Finish
 	// completed
 }
 

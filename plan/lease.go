@@ -63,9 +63,6 @@ func (ReleaseLease) command() {}
 // mayMove reports whether it is this plan's turn to move the device (law 21), and asks for it if it is not.
 func (m *machine) mayMove() bool {
 	l := &m.s.Lease
-	if m.s.Start.LeasePolicy == "" {
-		return true // until devices have leases
-	}
 	if !l.Asked {
 		l.Asked, l.Since = true, m.at
 		m.do(RequestLease{Request: LeaseRequest{PlanID: m.s.Start.PlanID, DeviceID: m.s.Start.DeviceID,

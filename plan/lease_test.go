@@ -40,12 +40,12 @@ func TestLaw21ARefusedLeaseEndsThePlan(t *testing.T) {
 }
 
 func TestLaw21APlanThatEndsBeforeItsTurnGivesItUp(t *testing.T) {
-	s := leasedSim(t, plan.LeaseQueue)
+	s := leasedSim(t, "")
 	s.take(plan.CancelRequest{By: "kim"})
 	if s.finish == nil || s.finish.State != plan.Cancelled || s.released == nil {
 		t.Errorf("outcome %+v, released %+v", s.finish, s.released)
 	}
-	s = leasedSim(t, plan.LeaseQueue)
+	s = leasedSim(t, "")
 	s.tick(10 * 60_000)
 	if s.finish == nil || s.finish.Reason.Code != "START_TOO_LATE" || s.released == nil {
 		t.Errorf("Law18: outcome %+v, released %+v", s.finish, s.released)
@@ -53,7 +53,7 @@ func TestLaw21APlanThatEndsBeforeItsTurnGivesItUp(t *testing.T) {
 }
 
 func TestLaw21WhatMayStillMoveIsNamedAtTheRelease(t *testing.T) {
-	s := leasedSim(t, plan.LeaseQueue)
+	s := leasedSim(t, "")
 	s.take(plan.LeaseAnswer{Granted: true})
 	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
 	s.take(plan.DeviceChange{Gone: 1})

@@ -33,7 +33,7 @@ func newShell(t *testing.T) *shell {
 	workflows.Register(s)
 	dock := catalog.Capability{ID: "dock", Operations: []string{"start"}, TaskMethod: "returnToStation", CompletionTarget: "movement.stationCharging",
 		Impact: catalog.Reversible, Enabled: true, Cancel: catalog.CancelStop, Timeouts: catalog.Timeouts{QueueMs: 60_000, RunMs: 60_000}}
-	s.start = plan.Start{PlanID: "p-1", DeviceID: device, AskedAt: s.Now().UnixMilli(), LeasePolicy: plan.LeaseQueue,
+	s.start = plan.Start{PlanID: "p-1", DeviceID: device, AskedAt: s.Now().UnixMilli(),
 		Document: &plan.Document{Steps: []plan.StepSpec{{ID: "dock", Action: plan.Action{CapabilityID: "dock", OperationID: "start"}}}},
 		Slice:    &catalog.Slice{Capabilities: []catalog.Capability{dock}, Reasons: []catalog.Reason{{Code: "STUCK", Default: "ask"}}}}
 	s.stub(plan.ActivityAwaitDevice, func(plan.AwaitDevice) (plan.DeviceFound, error) { return plan.DeviceFound{Route: route(1)}, nil })
