@@ -68,7 +68,7 @@ func (m *machine) send(i int) {
 	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || s.Held || m.at < op.CheckAt {
 		return
 	}
-	if !m.bind(i) || s.Device.Route == nil || m.askIfLate(op) || m.askIfModels(i) {
+	if !m.bind(i) || s.Device.Route == nil || m.elsewhere(op) || m.askIfLate(op) || m.askIfModels(i) {
 		return
 	}
 	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
@@ -84,6 +84,18 @@ func (m *machine) send(i int) {
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
 		Arguments: st.Arguments, TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
 		Preconditions: c.Preconditions})
+}
+
+// elsewhere keeps a submit that may have arrived from being sent again to a device that lost its store since: the store
+// that would know it is gone, so the new one would take it for a new wish (law 11). It stays unknown.
+func (m *machine) elsewhere(op *Operation) bool {
+	if !op.Loose || op.StoreID == m.s.Device.Route.StoreID {
+		return false
+	}
+	op.Phase = OpSent
+	m.lose(op, "the device lost its store since it was first sent")
+	m.tend()
+	return true
 }
 
 // moved reports whether the device ever took an operation of this plan.
@@ -150,7 +162,7 @@ func (m *machine) submitted(in Submitted) {
 		m.refused(i, op, in)
 	case DeliveryUndelivered:
 		if op.Phase == OpSent {
-			op.Phase, op.Why = OpUnsent, "not delivered: "+in.Detail
+			op.Phase, op.Lost, op.Why = OpUnsent, false, "not delivered: "+in.Detail
 		}
 		m.refute(in.ConnectionEpoch)
 	default:
