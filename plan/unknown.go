@@ -30,7 +30,11 @@ func (m *machine) tend() {
 		return
 	}
 	if !op.Lost {
-		m.lose(op, "overdue: no terminal event came in its time")
+		why := "overdue: no terminal event came in its time"
+		if op.CancelSent != "" {
+			why = "how it ended was not told yet"
+		}
+		m.lose(op, why)
 	}
 	if s.Device.Route == nil {
 		return // reachDevice looks for it

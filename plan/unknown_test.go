@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 
 	"errand/plan"
@@ -23,6 +24,18 @@ func TestLaw09AWordFromTheDeviceEndsTheDoubt(t *testing.T) {
 	s.take(plan.Event{EventID: "x", DeviceID: testDevice, Epoch: 1, Seq: 51, Name: plan.EventCompleted, WorkflowID: testPlan, StepID: "move", TaskID: "t7", Result: s.device.result})
 	if s.phase("move") != plan.StepCompleted {
 		t.Errorf("move is %s: the event without an operation id has the task's own id", s.phase("move"))
+	}
+}
+
+// A step that was asked to stop, and is asked about a moment later, was not late.
+func TestLaw20AStoppedStepIsNotCalledOverdue(t *testing.T) {
+	s := runningMove(t)
+	s.device.stubborn = true
+	s.take(plan.CancelRequest{By: "kim"})
+	s.answer(request[plan.CancelTask](s), fine)
+	s.tick(s.state.Wake - s.now)
+	if why := s.state.View().Steps[0].Why; s.phase("move") != plan.StepUnknown || strings.Contains(why, "overdue") || !strings.Contains(why, "asked to stop") {
+		t.Errorf("move is %s: %q", s.phase("move"), why)
 	}
 }
 
