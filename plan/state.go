@@ -94,7 +94,7 @@ type State struct {
 
 	Device   DeviceState `json:"device"`
 	Lease    LeaseState  `json:"lease"`
-	Held     bool        `json:"held,omitempty"` // see Hold
+	Held     bool        `json:"held,omitempty"`     // see Hold
 	Cancel   *Latch      `json:"cancel,omitempty"`   // a person's: closes the run as Canceled
 	Ending   *Ending     `json:"ending,omitempty"`   // a decision's or a deadline's: stops what moves, then closes
 	Pauses   []string    `json:"pauses,omitempty"`   // tokens; empty means not paused
