@@ -18,7 +18,6 @@ func (s State) clone() State {
 	s.Journal = slices.Clip(s.Journal)
 	s.Cancel = copied(s.Cancel)
 	s.Ending = copied(s.Ending)
-	s.Question = copied(s.Question)
 	s.Boundary = copied(s.Boundary)
 	return s
 }

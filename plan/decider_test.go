@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 
 	"errand/plan"
@@ -65,6 +66,39 @@ func TestLaw13CallsOfADecisionThatCameTooLateAreCounted(t *testing.T) {
 	s.take(plan.Decided{Decision: plan.DecideAsk, LLMCalls: 2})
 	if o := s.settle(); o.LLMCalls != 2 || len(s.asked) != 0 {
 		t.Errorf("%d calls, %d questions; want 2 and none", o.LLMCalls, len(s.asked))
+	}
+}
+
+func TestAnUnknownDecisionIsTheTables(t *testing.T) {
+	s := decidedSim(t)
+	s.happens(plan.EventFailed, 80, "ASK_ME", true)
+	out[plan.Decide](s)
+	s.take(plan.Decided{Decision: "dance"})
+	if q := s.state.Question; q == nil || q.Kind != "decision" || s.state.Decided != 1 {
+		t.Errorf("question %+v, %d spent; want the table's question, and one decision spent", q, s.state.Decided)
+	}
+}
+
+func TestAQuestionIsWithdrawnWhenThePlanEnds(t *testing.T) {
+	s := decidedSim(t)
+	s.happens(plan.EventFailed, 80, "ASK_ME", false)
+	id := s.state.Question.ID
+	s.tick(3_600_000)
+	s.take(plan.CancelRequest{By: "kim"})
+	withdrawn := slices.ContainsFunc(s.all, func(c plan.Command) bool { w, ok := c.(plan.WithdrawQuestion); return ok && w.QuestionID == id })
+	if s.state.Question != nil || (!withdrawn && !journalHas(s, "note", "was not answered")) {
+		t.Errorf("the question stands: %s", describe(s.state))
+	}
+
+	s = decidedSim(t)
+	s.happens(plan.EventBlocked, 80, "ASK_ME", false)
+	s.happens(plan.EventBlocked, 81, "ASK_ME", true)
+	out[plan.Decide](s)
+	s.take(plan.Decided{Decision: plan.DecideAsk})
+	id = s.state.Question.ID
+	s.take(plan.CancelRequest{By: "kim"})
+	if !slices.ContainsFunc(s.all, func(c plan.Command) bool { w, ok := c.(plan.WithdrawQuestion); return ok && w.QuestionID == id }) {
+		t.Error("a cancel leaves its plan's question open")
 	}
 }
 

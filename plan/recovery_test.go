@@ -70,6 +70,19 @@ func TestRecoveryGivesABlockedTaskTime(t *testing.T) {
 	}
 }
 
+func TestLaw12AWaitThatWasInVainAsksTheDecider(t *testing.T) {
+	s := decidedSim(t)
+	s.happens(plan.EventBlocked, 80, "WAIT_FOR_IT", false)
+	s.tick(59_000)
+	if s.decides != 0 {
+		t.Fatal("asked before its time")
+	}
+	s.tick(1000)
+	if s.decides != 1 || !s.state.Boundary.Report.RequiresDecision {
+		t.Errorf("%d decisions asked for: %s", s.decides, describe(s.state))
+	}
+}
+
 func TestRecoveryOfABlockedTaskSeesItDeadFirst(t *testing.T) {
 	s := newSim(t, threeSteps())
 	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })

@@ -222,6 +222,11 @@ func TestLaw15ARefusalIsTestedBeforeTheOutcome(t *testing.T) {
 	if s.finish != nil || request[plan.CancelTask](s) < 0 {
 		t.Fatalf("the plan ended on the device's refusal alone: %s", describe(s.state))
 	}
+	defer func() {
+		if !journalHas(s, "note", "was refused, and yet the device has it") {
+			t.Error("that the refusal was none is not on record")
+		}
+	}()
 	if o := s.settle(); o.Steps[0].Phase != plan.StepCancelled || len(s.device.effects) != 0 || s.device.busy() {
 		t.Errorf("%s, move %s, effects %v, busy %t", o.State, o.Steps[0].Phase, s.device.effects, s.device.busy())
 	}
