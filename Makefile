@@ -95,7 +95,7 @@ mutate: ## wrong code, one change at a time: do the tests notice? MUTANTS=200 SE
 	go -C tools run ./mutate -root .. -n $(MUTANTS) -seed $(SEED) plan catalog/value.go catalog/slice.go
 
 replay-record: test-programs ## record the histories that the replay test holds the workflow against
-	go test -count=1 -run TestHistoriesReplay ./tests -args -record $(CURDIR)/workflows/testdata/histories
+	go test -count=1 -run HistoriesReplay ./tests -args -record $(CURDIR)/workflows/testdata/histories
 
 lint: tools ## the linters, and the checker of workflow code
 	$(BIN)/golangci-lint run ./...

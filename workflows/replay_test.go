@@ -24,6 +24,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			replayer := worker.NewWorkflowReplayer()
 			workflows.Register(replayer)
+			workflows.RegisterDevice(replayer)
 			if err := replayer.ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
 				t.Errorf("does not replay: %v", err)
 			}
