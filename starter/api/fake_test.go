@@ -134,7 +134,7 @@ func (f *fakePlans) Ping(context.Context) error { return f.err }
 
 // house is an API over a real registry file, with a clock that the test moves.
 type house struct {
-	t        *testing.T
+	t        testing.TB
 	api      *api.API
 	plans    *fakePlans
 	registry *registry.Registry
@@ -155,7 +155,7 @@ func (h *house) later(d time.Duration) {
 }
 
 // newHouse has the devices named, approved, in a house with the rooms 안방 (6) and 거실 (1).
-func newHouse(t *testing.T, devices ...string) *house {
+func newHouse(t testing.TB, devices ...string) *house {
 	t.Helper()
 	h := &house{t: t, now: time.UnixMilli(1_790_000_000_000), plans: &fakePlans{started: map[string]plan.Start{}, devices: map[string]string{}}}
 	h.plans.await = func(context.Context, string) (plan.View, error) {
