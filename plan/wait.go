@@ -33,7 +33,10 @@ func (s *State) why() string {
 	case Planning:
 		return "its steps are being planned"
 	case WaitingDevice:
-		return unreachable
+		if s.Device.Awaiting {
+			return unreachable
+		}
+		return notItsTurn
 	case WaitingUser:
 		return "a person must answer: " + s.Question.Text
 	case WaitingReplan:
@@ -52,8 +55,11 @@ func (s *State) why() string {
 	}
 }
 
-// unreachable is why a plan, or a step that is not sent yet, waits for its device.
-const unreachable = "its device cannot be reached"
+// Why a plan, or a step that is not sent yet, waits for its device.
+const (
+	unreachable = "its device cannot be reached"
+	notItsTurn  = "its turn on the device has not come"
+)
 
 func (s *State) whyStopping() string {
 	why := "stopping"
@@ -128,8 +134,10 @@ func (s *State) whyUnsent(i int) string {
 	switch {
 	case len(after) > 0:
 		return "after " + strings.Join(after, ", ")
+	case s.waitsItsTurn():
+		return notItsTurn
 	case op == nil: // another is in flight, or a decision is
-		return "its turn has not come"
+		return "something else is first"
 	case op.CheckAt > s.At:
 		return "a moment's wait before it is tried again"
 	case len(s.Pauses) > 0:

@@ -32,6 +32,11 @@ func TestLaw18WhatAPlanWaitsForIsSaidInWords(t *testing.T) {
 	}
 }
 
+func TestLaw21APlanThatWaitsForItsTurnSaysSo(t *testing.T) {
+	s := leasedSim(t, plan.LeaseQueue)
+	wantWords(t, s.state.View(), [3]string{"waiting_device", "its turn on the device has not come", "its turn on the device has not come"})
+}
+
 func wantWords(t *testing.T, v plan.View, want [3]string) {
 	t.Helper()
 	got := [3]string{string(v.State), v.Why}

@@ -59,7 +59,9 @@ type deviceRun struct {
 
 func newDeviceRun(ctx workflow.Context, start lease.Start) *deviceRun {
 	live, _ := workflow.NewDisconnectedContext(ctx)
-	r := &deviceRun{root: ctx, live: live, state: lease.New(start.DeviceID), signals: workflow.GetSignalChannel(ctx, lease.SignalName)}
+	r := &deviceRun{root: ctx, live: live, state: lease.New(start.DeviceID),
+		signals: workflow.GetSignalChannelWithOptions(ctx, lease.SignalName, workflow.SignalChannelOptions{
+			Description: "what plans ask of the lease, and what is seen of the device; not sent by hand"})}
 	if start.State != nil {
 		r.state = *start.State
 		v := r.state.View()
