@@ -169,7 +169,7 @@ func show(out io.Writer, v api.PlanAnswer, zone *time.Location) {
 		fmt.Fprintf(out, "\nsentence   %s\nverified   %d/%d steps\nLLM calls  %d\n", orDash(oneLine(o.TTSResponse)), o.Verified, len(o.Steps), o.LLMCalls)
 	}
 	if v.UIURL != "" {
-		fmt.Fprintf(out, "in the UI  %s\n", v.UIURL)
+		fmt.Fprintf(out, "\nin the UI  %s\n", v.UIURL)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
@@ -36,10 +37,34 @@ func (c *Client) Outcome(ctx context.Context, id string) (plan.Outcome, error) {
 	switch {
 	case errors.As(err, &gone):
 		return plan.Outcome{}, fmt.Errorf("%w: %s", ErrNoPlan, id)
-	case errors.As(err, &terminated), errors.As(err, &timedOut), errors.As(err, &said), errors.As(err, &silent):
+	case errors.As(err, &terminated):
+		return plan.Outcome{}, fmt.Errorf("%w: it was terminated in Temporal%s; what its device did last is not known here", ErrNoOutcome, c.whyTerminated(ctx, id))
+	case errors.As(err, &timedOut), errors.As(err, &said), errors.As(err, &silent):
 		return plan.Outcome{}, fmt.Errorf("plan %s: %w: %w: what its device did last is not known here", id, ErrNoOutcome, err)
 	}
 	return plan.Outcome{}, fmt.Errorf("wait for the end of plan %s: %w", id, err)
+}
+
+// whyTerminated is who terminated a plan, and the reason that was given, as far as that is on record.
+func (c *Client) whyTerminated(ctx context.Context, id string) string {
+	events := c.temporal.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		if err != nil {
+			return "" // that it was terminated is known all the same
+		}
+		if a := event.GetWorkflowExecutionTerminatedEventAttributes(); a != nil {
+			by, why := "", ""
+			if a.GetIdentity() != "" {
+				by = " by " + a.GetIdentity()
+			}
+			if a.GetReason() != "" {
+				why = ": " + a.GetReason()
+			}
+			return by + why
+		}
+	}
+	return ""
 }
 
 // closing finds the outcome in the error with which a plan's workflow closed.
