@@ -194,8 +194,20 @@ func (p *Plan) Answer(tb testing.TB, questionID, choice string) {
 // Authorization is the header that the stack's programs accept.
 func (s *Stack) Authorization() string { return "Bearer " + token }
 
-// CancelInUI cancels the plan as Temporal's web UI does: over its own HTTP API, with the CSRF token of its cookie.
+// CancelInUI cancels the plan as Temporal's web UI does.
 func (p *Plan) CancelInUI(tb testing.TB) {
+	tb.Helper()
+	p.inUI(tb, "cancel", `{"reason":"an operator"}`)
+}
+
+// TerminateInUI terminates the plan's workflow as Temporal's web UI does.
+func (p *Plan) TerminateInUI(tb testing.TB, reason string) {
+	tb.Helper()
+	p.inUI(tb, "terminate", fmt.Sprintf(`{"reason":%q}`, reason))
+}
+
+// inUI asks for something as Temporal's web UI does: over its own HTTP API, with the CSRF token of its cookie.
+func (p *Plan) inUI(tb testing.TB, action, body string) {
 	tb.Helper()
 	base := p.stack.UI + "/api/v1/namespaces/default/workflows/" + p.ID
 	resp, err := http.Get(base) //nolint:noctx // any GET sets the cookie; the test's end ends it
@@ -206,7 +218,7 @@ func (p *Plan) CancelInUI(tb testing.TB) {
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		tb.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+"/cancel", strings.NewReader(`{"reason":"an operator"}`))
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+"/"+action, strings.NewReader(body))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -219,10 +231,10 @@ func (p *Plan) CancelInUI(tb testing.TB) {
 	}
 	resp, err = http.DefaultClient.Do(req)
 	if err != nil {
-		tb.Fatalf("cancel in the UI: %v", err)
+		tb.Fatalf("%s in the UI: %v", action, err)
 	}
 	answer, err := io.ReadAll(resp.Body)
 	if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
-		tb.Fatalf("cancel in the UI: %d %s (%v)", resp.StatusCode, answer, err)
+		tb.Fatalf("%s in the UI: %d %s (%v)", action, resp.StatusCode, answer, err)
 	}
 }
