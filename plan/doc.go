@@ -21,5 +21,6 @@
 // One operation is in flight at a time. An operation id names one physical effect and is sent again only under the same
 // id, and only after the device said it never had it. A missing answer is a question to the device, never a failure. A
 // completion becomes a step's end only with a verdict. A cancel is a request: what happened is what is reported.
-// The laws are numbered in the design; the tests name them.
+// The laws are numbered in the design; the tests name them. Package explore holds every state that the machine can come to,
+// within bounds, against them: go test -v -run TestEveryHistory ./plan/explore
 package plan
