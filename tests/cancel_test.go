@@ -6,6 +6,7 @@ import (
 	"errand/deviceio/robot"
 	"errand/deviceio/wire"
 	"errand/plan"
+	"errand/plan/lease"
 	"errand/tests/stack"
 )
 
@@ -16,14 +17,14 @@ func TestLaw15CancelAtEveryState(t *testing.T) {
 	s := stack.Start(t)
 	ways := map[string]func(*stack.Plan, testing.TB){"API": (*stack.Plan).Cancel, "UI": (*stack.Plan).CancelInUI}
 	for state, reach := range map[string]func(*testing.T, *stack.Stack) cancelCase{
-		"BeforeSubmit":  reachBeforeSubmit,
-		"Submitting":    reachSubmitting,
-		"Queued":        reachQueued,
-		"Running":       reachRunning,
-		"Blocked":       reachBlocked,
-		"Verifying":     reachVerifying,
-		"Unknown":       reachUnknown,
-		"WaitingMidWay": reachWaitingMidWay,
+		"BeforeSubmit":   reachBeforeSubmit,
+		"Submitting":     reachSubmitting,
+		"WaitingItsTurn": reachWaitingItsTurn,
+		"Running":        reachRunning,
+		"Blocked":        reachBlocked,
+		"Verifying":      reachVerifying,
+		"Unknown":        reachUnknown,
+		"WaitingMidWay":  reachWaitingMidWay,
 	} {
 		for way, cancel := range ways {
 			t.Run(state+"/"+way, func(t *testing.T) {
@@ -92,11 +93,11 @@ func reachSubmitting(t *testing.T, s *stack.Stack) cancelCase {
 	return cancelCase{plan: p, robot: r, ends: plan.StepCancelled}
 }
 
-// Another plan's task holds the robot, so that this one's waits in the robot's queue.
-func reachQueued(t *testing.T, s *stack.Stack) cancelCase {
+// Another plan moves the robot, so that this one waits for its turn.
+func reachWaitingItsTurn(t *testing.T, s *stack.Stack) cancelCase {
 	r, other, hold := moving(t, s, robot.FaultHold)
 	p := s.Submit(t, r, threeStepPlan)
-	p.AwaitStep(t, "move", plan.StepAccepted)
+	awaitLease(t, s, r.ID, "it waits", func(v lease.View) bool { return len(v.Queue) == 1 && v.Queue[0].PlanID == p.ID })
 	return cancelCase{plan: p, robot: r, ends: plan.StepCancelled, effects: []string{"arrived", "purified", "docked"}, then: func(t *testing.T) {
 		p.Wait(t)
 		r.Release(t, hold)
