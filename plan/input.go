@@ -165,7 +165,8 @@ type VerifiedResult struct {
 	Verdict     Verdict        `json:"verdict"`
 	Observed    map[string]any `json:"observed_post_state,omitempty"`
 	VerifiedBy  string         `json:"verified_by,omitempty"`
-	// Unseen says that surely nobody looked, since the route is wrong: no verdict, and another look is due.
+	// Unseen says that nobody looked, or that it cannot be told: no verdict, and another look is due. ConnectionEpoch is that of
+	// a route that turned out to be gone, if so.
 	Unseen          bool   `json:"unseen,omitempty"`
 	ConnectionEpoch int64  `json:"connection_epoch,omitempty"`
 	Detail          string `json:"detail,omitempty"`

@@ -29,7 +29,7 @@ func (m *machine) verified(in VerifiedResult) {
 	if op == nil || op != m.s.Steps[i].op() || !m.s.Steps[i].Verifying {
 		return
 	}
-	if in.Unseen && m.at < m.s.Steps[i].VerifyBy { // its gateway is gone, or the device: another look, once there is a way again
+	if in.Unseen && m.at < m.s.Steps[i].VerifyBy { // its gateway is gone, or the device: another look, as soon as there is a way
 		m.s.Steps[i].Verifying = false
 		m.refute(in.ConnectionEpoch)
 		return

@@ -54,7 +54,7 @@ const (
 	// submitTime bounds a submit; past it nobody knows whether the device has it.
 	submitTime  = 10 * time.Second
 	askTime     = 10 * time.Second
-	verifyTime  = 15 * time.Second
+	verifyTime  = 8 * time.Second // so that another look fits into the time for a verdict when a gateway dies in the middle of one
 	sayTime     = 3 * time.Second
 	planTime    = 30 * time.Second
 	decideTime  = 30 * time.Second

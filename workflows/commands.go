@@ -166,11 +166,14 @@ func (r *planRun) fetchContext(c plan.FetchContext) {
 
 func (r *planRun) verify(c plan.Verify) {
 	r.out(r.device(c.Route, plan.ActivityVerify, "see whether "+stepOf(c.OperationID)+" is really done", verifyTime, c), func(f workflow.Future) plan.Input {
-		var in plan.VerifiedResult
+		in, wrong := plan.VerifiedResult{}, true
 		if err := f.Get(r.live, &in); err != nil {
-			in = plan.VerifiedResult{Verdict: plan.Unverified, Unseen: neverStarted(err), Detail: cause(err)}
+			wrong = neverStarted(err) // one that nobody answered says nothing of the route
+			in = plan.VerifiedResult{Verdict: plan.Unverified, Unseen: temporal.IsTimeoutError(err), Detail: cause(err)}
 		}
-		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
+		if in.OperationID = c.OperationID; wrong {
+			in.ConnectionEpoch = c.Route.ConnectionEpoch
+		}
 		return in
 	})
 }

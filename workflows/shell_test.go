@@ -200,8 +200,40 @@ func TestARefutedRouteIsSearchedAnew(t *testing.T) {
 	}
 }
 
-// A look at a completion that its gateway never took up is taken over the new route.
-func TestLaw20ALookThatNobodyTookUpIsTakenAgain(t *testing.T) {
+// A look at a completion that its gateway never took up is taken over the new route; one that it died of, over whatever there is.
+func TestLaw20ALookThatNobodyAnsweredIsTakenAgain(t *testing.T) {
+	for timeout, route := range map[enumspb.TimeoutType]int64{enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START: 2, enumspb.TIMEOUT_TYPE_START_TO_CLOSE: 1} {
+		looks := 0
+		o, err := verifiedPlan(t, func(c plan.Verify) (plan.VerifiedResult, error) {
+			if looks++; looks == 1 {
+				return plan.VerifiedResult{}, temporal.NewTimeoutError(timeout, nil)
+			}
+			if c.Route.ConnectionEpoch != route {
+				t.Errorf("%s: the second look goes over connection %d, want %d", timeout, c.Route.ConnectionEpoch, route)
+			}
+			return plan.VerifiedResult{Verdict: plan.Verified}, nil
+		})
+		if err != nil || o.Verified != 1 || looks != 2 {
+			t.Errorf("%s: %+v after %d looks, %v; want it seen to be done", timeout, o, looks, err)
+		}
+	}
+}
+
+// A look that broke is not taken again and again.
+func TestLaw18ALookThatBreaksIsNotRepeated(t *testing.T) {
+	looks := 0
+	o, err := verifiedPlan(t, func(plan.Verify) (plan.VerifiedResult, error) {
+		looks++
+		return plan.VerifiedResult{}, temporal.NewNonRetryableApplicationError("broke", "x", nil)
+	})
+	if err != nil || o.State != plan.Completed || o.Verified != 0 || looks != 1 {
+		t.Errorf("%+v after %d looks, %v; want completed and not verified after one", o, looks, err)
+	}
+}
+
+// verifiedPlan runs a plan whose one step is completed at once, and is looked at so.
+func verifiedPlan(t *testing.T, look func(plan.Verify) (plan.VerifiedResult, error)) (plan.Outcome, error) {
+	t.Helper()
 	s := newShell(t)
 	s.start.Slice.Capabilities[0].Verify = "true"
 	s.stub(plan.ActivityAwaitDevice, func(in plan.AwaitDevice) (plan.DeviceFound, error) {
@@ -210,15 +242,8 @@ func TestLaw20ALookThatNobodyTookUpIsTakenAgain(t *testing.T) {
 	s.stub(plan.ActivitySubmit, func(plan.Submit) (plan.Submitted, error) {
 		return plan.Submitted{Delivery: plan.DeliveryAccepted, Terminal: &plan.Event{DeviceID: device, Epoch: 1, Seq: 1, Name: plan.EventCompleted}}, nil
 	})
-	s.stub(plan.ActivityVerify, func(c plan.Verify) (plan.VerifiedResult, error) {
-		if c.Route.ConnectionEpoch == 1 {
-			return plan.VerifiedResult{}, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
-		}
-		return plan.VerifiedResult{Verdict: plan.Verified}, nil
-	})
-	if o, err := s.run(t); err != nil || o.Verified != 1 {
-		t.Errorf("%+v, %v; want it seen to be done", o, err)
-	}
+	s.stub(plan.ActivityVerify, look)
+	return s.run(t)
 }
 
 func TestThePlanWithoutADeviceEndsInTime(t *testing.T) {
