@@ -159,6 +159,33 @@ func TestLaw17AStaleSourceGivesNoVerdict(t *testing.T) {
 	}
 }
 
+// Law 7: a completion that is told again after the device went on, as to a plan that was reset, is not contradicted by where
+// the device is now. One that was never so is.
+func TestLaw07WhatChangedSinceDoesNotContradict(t *testing.T) {
+	for name, c := range map[string]struct {
+		room     string
+		observed float64
+		epoch    int64
+		want     plan.Verdict
+	}{
+		"there since before":        {"안방", 900, 1, plan.Verified},
+		"never there":               {"거실", 900, 1, plan.Contradicted},
+		"not there at that moment":  {"거실", 1000, 1, plan.Contradicted},
+		"somewhere else since":      {"거실", 1001, 1, plan.Unverified},
+		"there again since":         {"안방", 1001, 1, plan.Verified},
+		"clocks of different boots": {"거실", 1001, 2, plan.Contradicted},
+	} {
+		seen := map[string]any{"location": map[string]any{"room_name": c.room}, "freshness": map[string]any{
+			"location": map[string]any{"policy": "on_change", "usable": true, "observed_at": c.observed},
+			"movement": map[string]any{"policy": "on_change", "usable": true, "observed_at": 5000.0}}}
+		got, err := device(&fakeLink{contexts: []map[string]any{seen}}).Verify(t.Context(), plan.Verify{CompletedAt: 1000, Epoch: 1,
+			Route: plan.Route{BootEpoch: c.epoch}, Expression: "context.location.room_name == args.position_name", Arguments: map[string]any{"position_name": "안방"}})
+		if err != nil || got.Verdict != c.want {
+			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
+		}
+	}
+}
+
 func TestAFailureToReachTheDeviceIsAnAnswer(t *testing.T) {
 	d := device(&fakeLink{err: ErrNotConnected})
 	profile := plan.Route{Profile: plan.Profile{Status: true}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,6 +65,9 @@ func (d *Device) look(c plan.Verify, seen map[string]any, out *plan.VerifiedResu
 		out.Verdict, out.Detail = plan.Verified, ""
 	case condition.False:
 		out.Verdict, out.Detail = plan.Contradicted, "the device's own context says otherwise: "+c.Expression
+		if area := changedSince(kept, c); area != "" {
+			out.Verdict, out.Detail = plan.Unverified, area+" changed after the completion, and no longer tells what it left behind"
+		}
 	default:
 		out.Verdict, out.Detail = plan.Unverified, "the device's context cannot tell"
 	}
@@ -87,6 +91,21 @@ func observedAfter(seen map[string]any, c plan.Verify) map[string]any {
 		}
 	}
 	return kept
+}
+
+// changedSince names an area that an expression speaks of and that changed after the completion, as when a stored completion
+// is verified that is older than what the device did next; "" if there is none. Such an area may still confirm: it can only
+// not contradict. Where the clocks cannot be compared, nothing is known to have changed.
+func changedSince(seen map[string]any, c plan.Verify) string {
+	freshness, _ := seen["freshness"].(map[string]any)
+	for _, area := range slices.Sorted(maps.Keys(freshness)) {
+		source, _ := freshness[area].(map[string]any)
+		observed, _ := source["observed_at"].(float64)
+		if source["policy"] == "on_change" && c.Route.BootEpoch == c.Epoch && int64(observed) > c.CompletedAt && strings.Contains(c.Expression, "context."+area) {
+			return area
+		}
+	}
+	return ""
 }
 
 // mentioned keeps the areas that an expression speaks of: the observed state of the receipt.

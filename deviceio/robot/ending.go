@@ -12,6 +12,9 @@ import (
 func (r *Robot) complete(t *Task, now int64) {
 	m, _ := findMethod(t.Spec.TaskMethod)
 	kind := m.settle(r.home, &r.world, t, r.deviceTime())
+	if kind == "purified" && !r.faults.silent(sourceAir) { // it measures what it worked on; a dead sensor does not
+		r.world.senseAir(r.deviceTime())
+	}
 	if kind != "" {
 		e := Effect{OperationID: t.Spec.OperationID, TaskMethod: t.Spec.TaskMethod, Kind: kind,
 			RoomID: r.home.RoomAt(r.world.X, r.world.Y).ID, At: now, BootID: r.outbox.BootID(), WorldRevision: r.world.Revision + 1}

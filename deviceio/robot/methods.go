@@ -154,7 +154,6 @@ func purify(_ Home, w *World, t *Task, now int64) string {
 	air := w.Air[t.RoomID]
 	air.PurifiedAt = now
 	w.Air[t.RoomID] = air
-	w.senseAir(now)
 	return "purified"
 }
 

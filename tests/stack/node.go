@@ -23,6 +23,7 @@ type Node struct {
 	mu       sync.Mutex
 	last     int
 	answers  map[string]chan wire.Frame
+	received []wire.InvokeRequest // all there ever were
 	commands chan wire.InvokeRequest
 }
 
@@ -112,6 +113,9 @@ func (n *Node) read() {
 			}
 		case f.Event == wire.EventInvoke:
 			if r, err := wire.ParseInvokeRequest(f.Payload); err == nil {
+				n.mu.Lock()
+				n.received = append(n.received, r)
+				n.mu.Unlock()
 				n.commands <- r
 			}
 		}
@@ -186,6 +190,39 @@ func (n *Node) Invoked(tb testing.TB, command string) wire.InvokeRequest {
 			tb.Fatalf("the command %s never came", command)
 		}
 	}
+}
+
+// Next waits for the next command, whichever it is.
+func (n *Node) Next(tb testing.TB) wire.InvokeRequest {
+	tb.Helper()
+	select {
+	case r := <-n.commands:
+		return r
+	case err := <-n.Closed:
+		tb.Fatalf("the socket closed while a command was awaited: %v", err)
+	case <-time.After(Patience):
+		tb.Fatal("no command came")
+	}
+	return wire.InvokeRequest{}
+}
+
+// Received lists the commands of one kind that came over this socket so far.
+func (n *Node) Received(command string) (list []wire.InvokeRequest) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range n.received {
+		if r.Command == command {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Cut ends the socket without a word, and waits until it has ended.
+func (n *Node) Cut() {
+	_ = n.conn.CloseNow() // how it closes tells nothing
+	err := <-n.Closed
+	n.Closed <- err
 }
 
 // Answer answers a command with a payload.

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"errand/deviceio/registry"
 )
@@ -84,7 +86,7 @@ func StartIn(tb testing.TB, dir string, options ...Option) *Stack {
 	s.GatewayProc.Start(tb)
 	s.StarterProc.AwaitReady(tb)
 	s.WorkerProc.AwaitReady(tb)
-	c, err := client.Dial(client.Options{HostPort: s.temporalAddrs})
+	c, err := client.Dial(client.Options{HostPort: s.temporalAddrs, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		tb.Fatalf("dial Temporal: %v", err)
 	}
