@@ -57,3 +57,14 @@ func TestFaultsNameAllThereIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepInTheCloudIsNeverSentToADeviceInstead(t *testing.T) {
+	slice := testSlice()
+	slice.Capabilities[4].Targets = []string{"device", "cloud"}
+	step := spec("a", "dock", nil, nil)
+	step.ExecutionTarget = "cloud"
+	faults := plan.Validate(plan.Document{Steps: []plan.StepSpec{step}}, slice, plan.Grounding{})
+	if len(faults) != 1 || faults[0].Code != "reserved" || faults[0].Path != "steps[0].execution_target" {
+		t.Errorf("faults %v", faults)
+	}
+}

@@ -113,11 +113,14 @@ func (v *validation) action(i int, st *StepSpec, c *catalog.Capability) {
 	if !c.Enabled {
 		v.fault(stepPath(i, "action.capability_id"), "disabled_capability", "%s is not enabled in the catalog", c.ID)
 	}
-	target := orText(st.ExecutionTarget, "device")
-	if target != "device" && target != "cloud" {
-		v.fault(stepPath(i, "execution_target"), "unknown_target", "%q is neither \"device\" nor \"cloud\"", target)
-	} else if !c.RunsOn(target) {
-		v.fault(stepPath(i, "execution_target"), "wrong_target", "%s does not run on the %s", c.ID, target)
+	target, path := orText(st.ExecutionTarget, "device"), stepPath(i, "execution_target")
+	switch {
+	case target != "device" && target != "cloud":
+		v.fault(path, "unknown_target", "%q is neither \"device\" nor \"cloud\"", target)
+	case !c.RunsOn(target):
+		v.fault(path, "wrong_target", "%s does not run on the %s", c.ID, target)
+	case target == "cloud":
+		v.fault(path, "reserved", "steps in the cloud are not carried out yet, and are never sent to a device instead")
 	}
 }
 
