@@ -30,14 +30,19 @@ func DeviceWorkflow(ctx workflow.Context, start lease.Start) (lease.View, error)
 		return lease.View{}, fmt.Errorf("set up the handlers of device %s: %w", start.DeviceID, err)
 	}
 	r.step(lease.Resumed{})
+	for _, signal := range start.Pending {
+		r.take(signal)
+	}
 	for {
+		r.renewing = r.renewing || r.long()
 		r.drain()
 		switch {
 		case r.idle():
 			return r.state.View(), nil
-		case r.tooLong():
+		case r.renewing && r.alone():
 			r.stopAwaiting() // the next run asks anew
-			return lease.View{}, workflow.NewContinueAsNewError(ctx, DeviceWorkflow, lease.Start{DeviceID: start.DeviceID, State: &r.state})
+			next := lease.Start{DeviceID: start.DeviceID, State: &r.state, Pending: r.pending}
+			return lease.View{}, workflow.NewContinueAsNewError(ctx, plan.DeviceWorkflowType, next)
 		}
 		if err := r.wait(); err != nil {
 			return lease.View{}, fmt.Errorf("wait for device %s: %w", start.DeviceID, err)
@@ -55,6 +60,11 @@ type deviceRun struct {
 	timer *wakeTimer
 	await func() // withdraws the AwaitDevice that is out
 	shown bool   // the quarantine is among the search attributes
+
+	// renewing says that the history is long: what is out is waited for, and the signals that come meanwhile are left to
+	// the next run, or a lease that always has something out would never get one.
+	renewing bool
+	pending  []lease.Signal
 }
 
 func newDeviceRun(ctx workflow.Context, start lease.Start) *deviceRun {
@@ -104,6 +114,10 @@ func (r *deviceRun) drain() {
 func (r *deviceRun) next() (input lease.Input, ok bool) {
 	var signal lease.Signal
 	if r.signals.ReceiveAsync(&signal) {
+		if r.renewing {
+			r.pending = append(r.pending, signal)
+			return nil, true
+		}
 		return signal.Input(), true
 	}
 	if input, ok := r.takeAnswer(); ok {
@@ -114,6 +128,13 @@ func (r *deviceRun) next() (input lease.Input, ok bool) {
 		return lease.Woken{}, true
 	}
 	return nil, false
+}
+
+// take hands over a signal that was left by the run before.
+func (r *deviceRun) take(signal lease.Signal) {
+	if input := signal.Input(); input != nil {
+		r.step(input)
+	}
 }
 
 // step lets the machine take one input and carries out what it commands.
@@ -130,14 +151,15 @@ func (r *deviceRun) step(in lease.Input) {
 func (r *deviceRun) now() int64 { return workflow.Now(r.root).UnixMilli() }
 
 // idle reports whether nobody wants the device, and all that was to be told has been.
-func (r *deviceRun) idle() bool { return r.state.Idle() && len(r.calls) == 0 }
+func (r *deviceRun) idle() bool { return r.state.Idle() && len(r.calls) == 0 && len(r.pending) == 0 }
 
-// tooLong reports whether the run should continue as new, and can: nothing is out but the search for the device.
-func (r *deviceRun) tooLong() bool {
+func (r *deviceRun) long() bool {
 	info := workflow.GetInfo(r.root)
-	if info.GetCurrentHistoryLength() < longHistory && !info.GetContinueAsNewSuggested() {
-		return false
-	}
+	return info.GetCurrentHistoryLength() >= longHistory || info.GetContinueAsNewSuggested()
+}
+
+// alone reports whether nothing is out that comes back only to this run.
+func (r *deviceRun) alone() bool {
 	for _, c := range r.calls {
 		if !c.await {
 			return false

@@ -217,6 +217,9 @@ func TestALongHistoryContinuesAsNew(t *testing.T) {
 	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &next); err != nil {
 		t.Fatal(err)
 	}
+	if len(next.Pending) != 1 || next.Pending[0].Request.PlanID != "c" {
+		t.Errorf("left to the next run: %+v, want the request that came when it was due", next.Pending)
+	}
 	l.want("a: granted")
 	l = newLessor(t)
 	for i, id := range []string{"a", "b", "c"} {

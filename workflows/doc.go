@@ -6,4 +6,6 @@
 //
 // The fixed order is part of the contract with recorded histories: signals first (a result may come before the answer
 // of its submit), then answers of activities in the order they were asked for, then requests of people, then the timer.
+//
+// DeviceWorkflow is the same around the machine of package plan/lease: whose turn it is to move one device.
 package workflows

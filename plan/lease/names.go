@@ -46,8 +46,9 @@ func (s Signal) Input() Input {
 	return nil
 }
 
-// Start is the input of a DeviceWorkflow. State is set by a run that continues as new.
+// Start is the input of a DeviceWorkflow. State, and the signals that it did not take, are set by a run that continues as new.
 type Start struct {
-	DeviceID string `json:"device_id"`
-	State    *State `json:"state,omitempty"`
+	DeviceID string   `json:"device_id"`
+	State    *State   `json:"state,omitempty"`
+	Pending  []Signal `json:"pending,omitempty"`
 }
