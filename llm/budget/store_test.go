@@ -86,7 +86,7 @@ func TestBothStoresFollowOneRule(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
 		names := []string{fmt.Sprint("plan/a", runs), fmt.Sprint("plan/b", runs), fmt.Sprint("month/", runs)} // nothing is spent yet
-		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 			amount := budget.Spent{Calls: rapid.IntRange(0, 3).Draw(rt, "calls"), Tokens: rapid.IntRange(0, 50).Draw(rt, "tokens")}
 			account := budget.Account{Name: rapid.SampledFrom(names).Draw(rt, "account"),
 				Limit: budget.Limits{Calls: 5, Tokens: 100}}
