@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -33,14 +32,8 @@ func newClient(ctx context.Context, o Options, carrier *http.Client) (*client, e
 
 func (c *client) close() error { return c.genai.Close() }
 
-// ask returns the text of the first candidate. A library of this age does not know every part that an answer may have, and
-// panics at some: that is an error like any other.
-func (c *client) ask(ctx context.Context, r llm.Request) (text string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			text, err = "", fmt.Errorf("the client library gave up: %v", p)
-		}
-	}()
+// ask returns the text of the first candidate.
+func (c *client) ask(ctx context.Context, r llm.Request) (string, error) {
 	answer, err := c.model(r).GenerateContent(ctx, parts(r.Contents)...)
 	if err != nil {
 		return "", err

@@ -7,6 +7,8 @@
 //     ends the call, as llm.Unavailable: Temporal owns the retries.
 //   - It drops an end that is newer than itself (MALFORMED_FUNCTION_CALL and others), the model's version, and the tokens
 //     of an answer that was blocked. They are read from the answer's own text.
+//   - It takes a thought for the answer, and gives up at a part that is newer than itself. Only the model's text is left in
+//     what it gets to read.
 //   - It hides the details of a 429. They say when there is room again (llm.Error.RetryAfter), and whether it is the day's
 //     quota that is spent (llm.QuotaSpent), when waiting is in vain.
 //   - It puts the key into the URL, and so into every error about a connection. Here the key travels in a header.

@@ -53,7 +53,10 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if len(body) > maxBody {
 		return nil, errTooLarge
 	}
-	answer.Body = io.NopCloser(bytes.NewReader(body))
+	if answer.StatusCode == http.StatusOK {
+		body = onlyText(body)
+	}
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
 		x.keep(answer, body)
 	}

@@ -67,7 +67,12 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 		failure.Meta, failure.Detail = meta, llm.Quote(failure.Detail, m.key)
 		return llm.Response{}, failure
 	}
-	return llm.Accept(r, llm.Response{Text: text, Meta: meta})
+	answer, err := llm.Accept(r, llm.Response{Text: text, Meta: meta})
+	var refused *llm.Error
+	if said := seen.reply.message(); said != "" && errors.As(err, &refused) {
+		refused.Detail += ": " + llm.Quote(said, m.key)
+	}
+	return answer, err
 }
 
 // failure tells why there is nothing to accept, from what the wire showed rather than from what the library made of it;

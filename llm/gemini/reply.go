@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,10 +12,12 @@ import (
 // reply is the part of a GenerateContentResponse, or of an error, that the library does not tell in full.
 type reply struct {
 	Candidates []struct {
-		FinishReason finishReason `json:"finishReason"`
+		FinishReason  finishReason `json:"finishReason"`
+		FinishMessage string       `json:"finishMessage"`
 	} `json:"candidates"`
 	PromptFeedback struct {
-		BlockReason json.RawMessage `json:"blockReason"`
+		BlockReason        json.RawMessage `json:"blockReason"`
+		BlockReasonMessage string          `json:"blockReasonMessage"`
 	} `json:"promptFeedback"`
 	Usage struct {
 		Prompt   int `json:"promptTokenCount"`
@@ -48,13 +51,53 @@ func (r *reply) finish() llm.Finish {
 	return llm.Finish(reason)
 }
 
-// blockedPrompt reports whether the question itself was refused. The reason may be a number, of which 0 is none.
+// blockedPrompt reports whether the question itself was refused. The reason may be a number, of which 0 is none, or missing
+// where there is a message.
 func (r *reply) blockedPrompt() bool {
 	switch string(r.PromptFeedback.BlockReason) {
 	case "", "null", "0", `"BLOCK_REASON_UNSPECIFIED"`:
-		return false
+		return r.PromptFeedback.BlockReasonMessage != ""
 	}
 	return true
+}
+
+// message is what the server says of an end besides its name.
+func (r *reply) message() string {
+	if len(r.Candidates) == 0 {
+		return ""
+	}
+	return r.Candidates[0].FinishMessage
+}
+
+// onlyText takes out of an answer every part that is not the model's text. The library takes a thought for text, and gives
+// up at parts that are newer than itself. A body that is no answer stays as it is.
+func onlyText(body []byte) []byte {
+	var answer map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&answer); err != nil {
+		return body
+	}
+	candidates, _ := answer["candidates"].([]any)
+	for _, candidate := range candidates {
+		fields, _ := candidate.(map[string]any)
+		content, _ := fields["content"].(map[string]any)
+		if parts, ok := content["parts"].([]any); ok {
+			content["parts"] = slices.DeleteFunc(parts, func(part any) bool { return !isText(part) })
+		}
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return body
+	}
+	return text
+}
+
+func isText(part any) bool {
+	fields, _ := part.(map[string]any)
+	_, words := fields["text"].(string)
+	thought, _ := fields["thought"].(bool)
+	return words && !thought
 }
 
 // finishReason is the API's name for an end. On the wire it is the name, or its number where the client asked for numbers.

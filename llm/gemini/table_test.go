@@ -69,6 +69,7 @@ func TestEveryWayACallCanEnd(t *testing.T) {
 		"an answer":                   {reply: standin.Answer(whole)},
 		"an answer in parts":          {reply: standin.AnswerInParts(`{"decision"`, `:"retry"}`)},
 		"the prompt is blocked":       {reply: standin.BlockedPrompt("SAFETY"), kind: llm.Blocked, finish: llm.FinishBlocked},
+		"blocked without a reason":    {reply: standin.BlockedPrompt(""), kind: llm.Blocked, finish: llm.FinishBlocked},
 		"blocked for a newer reason":  {reply: standin.BlockedPrompt("IMAGE_SAFETY"), kind: llm.Blocked, finish: llm.FinishBlocked},
 		"SAFETY":                      {reply: standin.Ending("SAFETY", ""), kind: llm.Blocked, finish: llm.FinishBlocked},
 		"SAFETY in the middle":        {reply: standin.Ending("SAFETY", whole), kind: llm.Blocked, finish: llm.FinishBlocked},
@@ -84,8 +85,8 @@ func TestEveryWayACallCanEnd(t *testing.T) {
 		"no candidates":               {reply: standin.NoCandidates(), kind: llm.Empty, status: 200},
 		"STOP without a word":         {reply: standin.Ending("STOP", ""), kind: llm.Empty, finish: llm.FinishStop},
 		"parallel function calls":     {reply: standin.FunctionCalls("a", "b"), kind: llm.Empty, finish: llm.FinishStop},
-		"a part newer than we are":    {reply: standin.UnknownPart(), kind: llm.Malformed, finish: llm.FinishStop, status: 200},
-		"the library panics":          {reply: standin.FunctionResponse(), kind: llm.Malformed, finish: llm.FinishStop, status: 200},
+		"thoughts and newer parts":    {reply: standin.AnswerAmong(whole)},
+		"nothing but such parts":      {reply: standin.AnswerAmong(""), kind: llm.Empty, finish: llm.FinishStop},
 		"text instead of JSON":        {reply: standin.Answer("Sure! {\"decision\":\"retry\"}"), kind: llm.Malformed, finish: llm.FinishStop},
 		"a page instead of an answer": {reply: standin.Raw(200, "text/html", "<html>sign in</html>"), kind: llm.Malformed, status: 200},
 
@@ -230,6 +231,17 @@ func TestAWrongKeyAndAModelThatThereIsNotAreSaidByTheServer(t *testing.T) {
 	}
 	if asked := server.Questions(); len(asked) != 0 {
 		t.Errorf("%d questions got through", len(asked))
+	}
+}
+
+// What the server says of an end is told on, for whoever looks into it.
+func TestAnEndTellsTheServersMessage(t *testing.T) {
+	t.Parallel()
+	server, model := open(t, standin.Options{})
+	server.Script(standin.Raw(http.StatusOK, "application/json", `{"candidates":[{"finishReason":"OTHER","finishMessage":"It failed inside."}]}`))
+	_, err := model.Generate(t.Context(), question())
+	if e := failure(t, err, llm.Malformed); !strings.Contains(e.Detail, "It failed inside.") {
+		t.Errorf("got %v", e)
 	}
 }
 

@@ -90,7 +90,7 @@ func completion(q Question, r Reply) map[string]any {
 	prompt, output := q.tokens(), tokens(r.text())
 	answer := map[string]any{"id": "standin", "object": "chat.completion", "created": 0, "model": version(q), "choices": []any{},
 		"usage": map[string]any{"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}}
-	if r.block != "" {
+	if r.block != nil {
 		r.finish = "SAFETY" // there is no word for a blocked question
 	} else if r.none {
 		return answer

@@ -21,8 +21,12 @@ func generated(q Question, r Reply, numbers bool) map[string]any {
 	prompt := q.tokens()
 	usage := map[string]any{"promptTokenCount": prompt, "totalTokenCount": prompt}
 	answer["usageMetadata"] = usage
-	if r.block != "" {
-		answer["promptFeedback"] = map[string]any{"blockReason": enum(r.block, blockNumbers, numbers), "safetyRatings": []any{}}
+	switch {
+	case r.block == nil:
+	case *r.block == "":
+		answer["promptFeedback"] = map[string]any{"blockReasonMessage": "The prompt was blocked."}
+	default:
+		answer["promptFeedback"] = map[string]any{"blockReason": enum(*r.block, blockNumbers, numbers), "safetyRatings": []any{}}
 	}
 	if r.none {
 		return answer

@@ -13,8 +13,8 @@ type Reply struct {
 
 	parts   []any // of the first candidate
 	finish  string
-	block   string // the prompt's blockReason
-	none    bool   // no candidates at all
+	block   *string // the prompt's blockReason
+	none    bool    // no candidates at all
 	refusal *refusal
 	raw     *rawBody
 }
@@ -82,18 +82,22 @@ func FunctionCalls(names ...string) Reply {
 	return r
 }
 
-// UnknownPart answers with a part of a kind that an old client does not know.
-func UnknownPart() Reply {
-	return Reply{finish: "STOP", parts: []any{map[string]any{"thought": true, "thoughtSignature": "c3RhbmRpbg=="}}}
+// AnswerAmong says a text among parts that an old client does not know: a thought, which looks like text, a signature, a
+// part with nothing in it, and one that no model should say and that makes the client give up. With "" there is no text.
+func AnswerAmong(text string) Reply {
+	r := Reply{finish: "STOP", parts: []any{
+		map[string]any{"text": "**Thinking about it.** It is simple.", "thought": true},
+		map[string]any{"thoughtSignature": "c3RhbmRpbg=="},
+		map[string]any{"functionResponse": map[string]any{"name": "f", "response": map[string]any{}}}}}
+	if text != "" {
+		r.parts = append(r.parts, textPart(text))
+	}
+	r.parts = append(r.parts, map[string]any{})
+	return r
 }
 
-// FunctionResponse answers with a part that no model should say, and that makes an old client give up.
-func FunctionResponse() Reply {
-	return Reply{finish: "STOP", parts: []any{map[string]any{"functionResponse": map[string]any{"name": "f", "response": map[string]any{}}}}}
-}
-
-// BlockedPrompt refuses the question, for a reason such as "SAFETY".
-func BlockedPrompt(reason string) Reply { return Reply{block: reason, none: true} }
+// BlockedPrompt refuses the question, for a reason such as "SAFETY"; with "" it gives a message and no reason.
+func BlockedPrompt(reason string) Reply { return Reply{block: &reason, none: true} }
 
 // NoCandidates answers with nothing, and does not say why.
 func NoCandidates() Reply { return Reply{none: true} }
@@ -122,8 +126,10 @@ func (r Reply) text() string {
 	var all string
 	for _, part := range r.parts {
 		fields, _ := part.(map[string]any)
-		words, _ := fields["text"].(string)
-		all += words
+		if thought, _ := fields["thought"].(bool); !thought {
+			words, _ := fields["text"].(string)
+			all += words
+		}
 	}
 	return all
 }
