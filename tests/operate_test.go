@@ -107,9 +107,12 @@ var found = map[string][]string{
 	"devices in quarantine":        {"the device of lost"},
 }
 
-// The page's pictures are there, and small enough to look at on a slow line.
-func TestOperatePagePictures(t *testing.T) {
+// The page is found from the README; its pictures are there, and small enough to look at on a slow line.
+func TestOperatePage(t *testing.T) {
 	t.Parallel()
+	if readme, err := os.ReadFile("../README.md"); err != nil || !strings.Contains(string(readme), "(docs/operate.md)") {
+		t.Errorf("the README does not link to docs/operate.md (%v)", err)
+	}
 	page, err := os.ReadFile("../docs/operate.md")
 	if err != nil {
 		t.Fatal(err)
