@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // rank orders what is said about one operation: a lower rank never overwrites a higher one (design §6 Ranks).
 func (p OpPhase) rank() int {
 	switch p {
@@ -62,13 +64,14 @@ const (
 func (s *State) seen(epoch, seq int64) bool {
 	for i := range s.Seen {
 		if s.Seen[i].Epoch == epoch {
+			s.Seen = slices.Clone(s.Seen)
 			return s.Seen[i].add(seq)
 		}
 	}
 	if len(s.Seen) == seenEpochs {
 		s.Seen = s.Seen[1:]
 	}
-	s.Seen = append(s.Seen, SeenEpoch{Epoch: epoch, High: seq, Seqs: []int64{seq}})
+	s.Seen = append(slices.Clip(s.Seen), SeenEpoch{Epoch: epoch, High: seq, Seqs: []int64{seq}})
 	return false
 }
 
@@ -80,9 +83,7 @@ func (e *SeenEpoch) add(seq int64) bool {
 	if at < len(e.Seqs) && e.Seqs[at] == seq {
 		return true
 	}
-	e.Seqs = append(e.Seqs, 0)
-	copy(e.Seqs[at+1:], e.Seqs[at:])
-	e.Seqs[at] = seq
+	e.Seqs = slices.Insert(slices.Clip(e.Seqs), at, seq) // a new list: states share theirs
 	e.High = max(e.High, seq)
 	if len(e.Seqs) > seenWindow {
 		e.Seqs = e.Seqs[1:]

@@ -164,7 +164,7 @@ var machines = []broken{
 		}
 		return in
 	})},
-	{16, "an answer counts whenever it comes", "two independent", 2, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
+	{16, "an answer counts whenever it comes", "one", 2, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
 		if _, ok := in.(plan.Answer); ok && s.Question != nil {
 			at = min(at, s.Question.ExpiresAt-1)
 		}

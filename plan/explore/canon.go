@@ -154,7 +154,9 @@ func (c *canon) device(s *plan.State) {
 		c.route.BootEpoch = 0 // only handed on
 		d.Route = &c.route
 	}
-	d.Refuted = c.ago(d.Refuted)
+	if d.Refuted = c.ago(d.Refuted); d.Refuted > 1 {
+		d.Refuted = 0 // what comes is newer than that anyway
+	}
 	if d.Since = c.since(d.Since, 15*60_000+1); d.Since > 0 && d.Since <= 15*60_000 {
 		d.Since = 1 // only a long wait counts
 	}
@@ -180,13 +182,20 @@ func (c *canon) operation(op *plan.Operation, verifying bool) {
 	op.Why = "" // for people
 	op.Sends, op.Asks = min(op.Sends, 7), min(op.Asks, 7)
 	op.CheckAt = c.until(op.CheckAt)
-	limit := queueMs + runMs // what is older gives a stop no more time
-	op.SentAt = c.since(op.SentAt, max(limit, op.RetentionMs))
-	if op.Phase.Dead() {
-		op.CheckAt, op.Sends, op.Asks = 0, min(op.Sends, 1), 0
-		if !verifying {
-			op.SentAt = 0
+	remembered := op.RetentionMs
+	switch {
+	case op.Phase == plan.OpUnsent || op.Sending:
+		if op.CheckAt == 1 {
+			op.CheckAt = 0 // it is sent, or its answer sets another time
 		}
+	case op.Phase.Dead():
+		op.CheckAt, op.Sends, op.Asks = 0, min(op.Sends, 1), 0
+	case op.Phase != plan.OpSent: // the device has it: how it got there is past
+		op.Sends, op.Loose, remembered = 1, false, 0
+	}
+	op.SentAt = c.since(op.SentAt, max(queueMs+runMs, remembered)) // what is older gives a stop no more time
+	if op.Phase.Dead() && !verifying {
+		op.SentAt = 0
 	}
 	op.Epoch, op.Seq = c.place(op.Epoch, op.Seq), 0
 	if op.Terminal != nil {
@@ -218,7 +227,7 @@ func (c *canon) ago(connection int64) int64 {
 	if connection == 0 {
 		return 0
 	}
-	return 1 + min(c.connection-connection, 2)
+	return 1 + min(c.connection-connection, 4)
 }
 
 // collect finds every place in the device's order that can still be compared with another.

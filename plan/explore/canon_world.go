@@ -101,7 +101,7 @@ func (c *canon) said(d *digest, ev *plan.Event) {
 
 func (c *canon) request(w *World, r *Request) uint64 {
 	d := newDigest()
-	current := func(route plan.Route) { d.truth(route.ConnectionEpoch == w.Connection) }
+	over := func(route plan.Route) { d.word(uint64(c.ago(route.ConnectionEpoch))) }
 	switch cmd := r.Command.(type) {
 	case plan.AwaitDevice:
 		d.text("await")
@@ -111,22 +111,22 @@ func (c *canon) request(w *World, r *Request) uint64 {
 	case plan.Submit:
 		d.text("submit")
 		d.text(cmd.OperationID)
-		current(cmd.Route)
+		over(cmd.Route)
 	case plan.QueryStatus:
 		d.text("status")
 		d.text(cmd.OperationID)
-		current(cmd.Route)
+		over(cmd.Route)
 	case plan.CancelTask:
 		d.text("cancel")
 		d.text(cmd.OperationID)
-		current(cmd.Route)
+		over(cmd.Route)
 	case plan.Verify:
 		d.text("verify")
 		d.text(cmd.OperationID)
-		current(cmd.Route)
+		over(cmd.Route)
 	case plan.FetchContext:
 		d.text("context")
-		current(cmd.Route)
+		over(cmd.Route)
 	case plan.MakePlan:
 		d.text("plan")
 	case plan.Decide:

@@ -1,5 +1,7 @@
 package explore
 
+import "slices"
+
 // Result is what an exploration found.
 type Result struct {
 	Shape       string
@@ -23,8 +25,9 @@ type explorer struct {
 	canon  *canon
 	known  *table
 	result Result
-	// next says, by state, where the world that behaves goes from there.
+	// next says, by state, where the world that behaves goes from there; came how it was first reached.
 	next []int32
+	came []arrival
 	// silent and well hold keys from where the plan was seen to end.
 	silent, well *table
 	// machines holds the machine's part of the states.
@@ -33,6 +36,12 @@ type explorer struct {
 	child        Node // room, used again and again
 	moves, ahead []Move
 	path         []uint64
+}
+
+// arrival is how a state was first reached.
+type arrival struct {
+	from int32
+	by   Move
 }
 
 const (
@@ -48,7 +57,7 @@ func Explore(sh *Shape, step Machine, faults int) Result {
 	x.result = Result{Shape: sh.Name, Faults: faults, States: make([]int, faults+1)}
 	root := *sh.root
 	key, _ := x.canon.key(&root)
-	x.meet(key)
+	x.meet(key, nowhere, Move{})
 	layer := x.closure([]*Node{&root}, 0, faults > 0)
 	for used := 1; used <= faults; used++ {
 		var held []*Node
@@ -87,10 +96,6 @@ func (x *explorer) closure(open []*Node, used int, hold bool) (held []*Node) {
 // expand makes every free move, or every fault, from a state and returns the states that are new.
 func (x *explorer) expand(n *Node, free bool, used int) (fresh []*Node) {
 	x.moves = n.moves(x.moves[:0], free)
-	from := nowhere
-	if free {
-		from = n.number
-	}
 	for i, mv := range x.moves {
 		to, isNew := x.move(n, mv)
 		if isNew {
@@ -99,10 +104,10 @@ func (x *explorer) expand(n *Node, free bool, used int) (fresh []*Node) {
 			fresh = append(fresh, &kept)
 		}
 		if free && i == 0 {
-			x.next[from] = to
+			x.next[n.number] = to
 			if mv.Kind == wakes && to != closed && n.State.Deadline-n.World.Now > far {
 				x.goesWell(n)
-				x.next[from] = closed
+				x.next[n.number] = closed
 			}
 		}
 	}
@@ -128,19 +133,30 @@ func (x *explorer) move(n *Node, mv Move) (to int32, isNew bool) {
 	}
 	x.court.transition(&t)
 	child.State.Journal = nil
-	if to, isNew = x.meet(key); isNew {
+	if to, isNew = x.meet(key, n.number, mv); isNew {
 		child.number = to
 		x.held(child, machine)
 	}
 	return to, isNew
 }
 
-func (x *explorer) meet(key uint64) (int32, bool) {
+func (x *explorer) meet(key uint64, from int32, by Move) (int32, bool) {
 	index, isNew := x.known.add(key)
 	if isNew {
 		x.next = append(x.next, nowhere)
+		x.came = append(x.came, arrival{from, by})
 	}
 	return index, isNew
+}
+
+// way is the history that first led to a state.
+func (x *explorer) way(to int32) []Move {
+	var moves []Move
+	for ; x.came[to].from != nowhere; to = x.came[to].from {
+		moves = append(moves, x.came[to].by)
+	}
+	slices.Reverse(moves)
+	return moves
 }
 
 // held holds a new state against the laws that ask what would be if. What belongs to nothing, and silence, are the

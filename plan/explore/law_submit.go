@@ -10,7 +10,7 @@ import (
 // Laws 1, 2, 3, 4, 9, 11, 12 and 15, at what is commanded.
 
 func (c *court) commands(t *Transition) {
-	for _, command := range t.Commands {
+	for i, command := range t.Commands {
 		d := newDigest()
 		switch cmd := command.(type) {
 		case plan.SetDeadline, plan.AwaitDevice, plan.StopAwaiting:
@@ -23,6 +23,11 @@ func (c *court) commands(t *Transition) {
 			d.value(cmd)
 		case plan.ReleaseLease:
 			c.release(t, &cmd)
+		case plan.Finish:
+			d.value(cmd)
+			if i < len(t.Commands)-1 {
+				c.violated(15, "%T is commanded after the outcome", t.Commands[i+1])
+			}
 		default:
 			d.value(command)
 		}

@@ -26,7 +26,7 @@ func (x *explorer) ends() {
 		on := map[int32]bool{}
 		for at := int32(i); at != closed && !good[at]; at = x.next[at] {
 			if x.next[at] == nowhere || on[at] {
-				x.court.violated(18, "the plan never ends, though the world behaves (from state %d of %d)", at, len(x.next))
+				x.court.violated(18, "the plan never ends, though the world behaves:\n%s", x.round(at))
 				return
 			}
 			on[at] = true
@@ -36,6 +36,26 @@ func (x *explorer) ends() {
 			good[at] = true
 		}
 	}
+}
+
+// round tells how a state was reached from where the world that behaves comes back to it.
+func (x *explorer) round(at int32) string {
+	moves := x.way(at)
+	n := *x.shape.root
+	for _, mv := range moves {
+		t := Transition{After: &n, Move: mv}
+		t.make(x.step)
+	}
+	for range 12 {
+		ahead := n.moves(nil, true)
+		if len(ahead) == 0 {
+			break
+		}
+		moves = append(moves, ahead[0])
+		t := Transition{After: &n, Move: ahead[0]}
+		t.make(x.step)
+	}
+	return x.shape.script(x.step, moves)
 }
 
 // longestWay is how many moves a plan may take to its end, be they of a world that behaves or only of the clock.

@@ -21,6 +21,7 @@ func (c *court) truth(t *Transition) {
 		}
 	}
 	c.unknown(t.After)
+	c.kept(t)
 	switch in := t.Input.(type) {
 	case plan.Submitted:
 		if in.Delivery == plan.DeliveryAccepted && in.Terminal == nil {
@@ -32,6 +33,31 @@ func (c *court) truth(t *Transition) {
 		}
 	}
 }
+
+// kept holds law 19: what was sent once stays on record, and never falls in rank unless the device itself takes a refusal
+// back.
+func (c *court) kept(t *Transition) {
+	for i := range t.Before.State.Steps {
+		for j := range t.Before.State.Steps[i].Ops {
+			old := &t.Before.State.Steps[i].Ops[j]
+			if old.Sends == 0 {
+				continue
+			}
+			a, b := t.After.find(old.ID)
+			if a < 0 {
+				c.violated(19, "%s was submitted, and is forgotten", old.ID)
+				continue
+			}
+			if now := &t.After.State.Steps[a].Ops[b]; ranks[now.Phase] < ranks[old.Phase] && old.Phase != plan.OpRefused {
+				c.violated(8, "%s went from %s back to %s", old.ID, old.Phase, now.Phase)
+			}
+		}
+	}
+}
+
+// ranks order what a device says of one operation (design §6).
+var ranks = map[plan.OpPhase]int{plan.OpAccepted: 1, plan.OpRunning: 2, plan.OpBlocked: 2, plan.OpCompleted: 3, plan.OpFailed: 3,
+	plan.OpCancelled: 3, plan.OpTimedOut: 3, plan.OpRefused: 3}
 
 // dead holds an operation that is over against what the device said of it.
 func (c *court) dead(t *Transition, op *plan.Operation) {

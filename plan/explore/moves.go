@@ -122,17 +122,17 @@ func (n *Node) behaves(add func(kind, int, int8)) {
 	}
 }
 
-// atRest reports whether nothing is on its way and the device has begun what it has: then time passes by itself. A plan
-// that is woken before an answer, a report or a start has come had a slow world, and that is a fault.
+// atRest reports whether nothing is on its way, and the device has begun what it has and ended what it was told to end: then
+// time passes by itself. A plan that is woken before that had a slow world, and that is a fault.
 func (n *Node) atRest() bool {
 	w := &n.World
 	for _, r := range w.Requests {
-		if _, waits := r.Command.(plan.AwaitDevice); !waits {
+		if _, waits := r.Command.(plan.AwaitDevice); !waits || w.Online {
 			return false
 		}
 	}
 	i := w.head()
-	return (len(w.Outbox) == 0 || !w.Online) && (i < 0 || w.Tasks[i].Phase != plan.OpAccepted)
+	return (len(w.Outbox) == 0 || !w.Online) && (i < 0 || (w.Tasks[i].Phase != plan.OpAccepted && !w.Tasks[i].Stopping))
 }
 
 func (n *Node) networkFaults(add func(kind, int, int8)) {

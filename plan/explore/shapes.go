@@ -13,8 +13,8 @@ const (
 	// secret is in every result and listed by no contract: it must never be seen again (law 4).
 	secret = "secret"
 
-	queueMs   = int64(20_000)
-	runMs     = int64(30_000)
+	queueMs   = int64(30_000)
+	runMs     = int64(20_000)
 	startByMs = int64(120_000)
 )
 
@@ -128,7 +128,7 @@ func slice() *catalog.Slice {
 		Reasons: []catalog.Reason{
 			{Code: "AGAIN", Default: string(plan.DecideRetry)},
 			{Code: "MEND", Default: string(plan.DecideCancel), Recovery: catalog.Recovery{Action: "retry", MaxAttempts: 1, BackoffMs: 3_000}},
-			{Code: "WAIT", Default: string(plan.DecideAsk), Recovery: catalog.Recovery{Action: "wait", MaxAttempts: 1, BackoffMs: 20_000}},
+			{Code: "WAIT", Default: string(plan.DecideAsk), Recovery: catalog.Recovery{Action: "wait", MaxAttempts: 1, BackoffMs: 30_000}},
 			{Code: "ASK", Default: string(plan.DecideAsk)},
 			{Code: "HOME", Default: string(plan.DecideReturn)},
 			{Code: "STOP", Default: string(plan.DecideCancel), RequiresDecision: true},

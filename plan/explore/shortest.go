@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"errand/plan"
@@ -41,7 +42,7 @@ func Shortest(sh *Shape, step Machine, faults, law int) string {
 					next.used++
 				}
 				if v := x.judged(next, law); v != nil {
-					return next.script(sh, step, v)
+					return v.String() + "\n" + sh.script(step, next.history())
 				}
 				if next.node.State.Outcome != nil {
 					continue
@@ -91,21 +92,28 @@ func (x *explorer) judged(at *trail, law int) *Violation {
 	return x.court.broken[law]
 }
 
-// script tells a trail, one line a move: when, what happened, what the machine was told and what it commanded.
-func (at *trail) script(sh *Shape, step Machine, v *Violation) string {
+// history is the moves of a trail, the first one first.
+func (at *trail) history() []Move {
 	var moves []Move
 	for ; at.parent != nil; at = at.parent {
 		moves = append(moves, at.move)
 	}
+	slices.Reverse(moves)
+	return moves
+}
+
+// script tells a history, one line a move: when, what happened, what the machine was told and what it commanded. A fault
+// has an asterisk.
+func (sh *Shape) script(step Machine, moves []Move) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%v\n  shape %s, decider %q, %d moves:\n", v, sh.Name, sh.Decider, len(moves))
+	fmt.Fprintf(&out, "  shape %s, decider %q, %d moves:\n", sh.Name, sh.Decider, len(moves))
 	n := *sh.root
-	for i := len(moves) - 1; i >= 0; i-- {
-		what := n.describe(moves[i])
-		t := Transition{After: &n, Move: moves[i]}
+	for _, mv := range moves {
+		what := n.describe(mv)
+		t := Transition{After: &n, Move: mv}
 		t.make(step)
 		mark := " "
-		if moves[i].Fault {
+		if mv.Fault {
 			mark = "*"
 		}
 		fmt.Fprintf(&out, "  %8.1fs %s %-42s %s\n", float64(n.World.Now-askedAt)/1000, mark, what, spoken(t.Input, t.Commands))
