@@ -85,18 +85,22 @@ func twiceAcrossAReconnect(t *testing.T, s *stack.Stack) {
 	wantSubmits(t, n)
 }
 
-// A plan is reset in Temporal to its beginning, once while its second step runs and once when it is over. Everything the
-// robot told is told to the new run again, and each submit is sent again: nothing moves twice.
+// A plan is reset in Temporal to its beginning: while its second step runs, while the robot is on its way back, and when it is
+// over. Everything the robot told is told to the new run again, and each submit is sent again: nothing moves twice, and
+// nothing that was done is called into question by what was done since.
 func twiceAcrossAReset(t *testing.T, s *stack.Stack) {
 	r := s.Robot(t)
 	r.Fault(t, robot.Fault{Kind: robot.FaultDuplicateEvent, Times: -1})
-	hold := r.Fault(t, robot.Fault{Kind: robot.FaultHold, Method: "setStationaryPurify", At: &half})
+	working := r.Fault(t, robot.Fault{Kind: robot.FaultHold, Method: "setStationaryPurify", At: &half})
+	returning := r.Fault(t, robot.Fault{Kind: robot.FaultHold, Method: "setReturnToStation", At: &half})
 	p := s.Say(t, r, sentence)
-	r.AwaitFault(t, hold)
-	p.AwaitStep(t, "purify", plan.StepRunning)
-	reset(t, s, p)
-	p.AwaitStep(t, "purify", plan.StepRunning, plan.StepAccepted)
-	r.Release(t, hold)
+	for _, held := range []struct{ step, fault string }{{"purify", working}, {"return", returning}} {
+		r.AwaitFault(t, held.fault)
+		p.AwaitStep(t, held.step, plan.StepRunning)
+		reset(t, s, p)
+		p.AwaitStep(t, held.step, plan.StepRunning, plan.StepAccepted)
+		r.Release(t, held.fault)
+	}
 	wantOutcome(t, p, plan.Completed, "completed")
 	wantEffects(t, r, "arrived", "purified", "docked")
 	reset(t, s, p)
@@ -104,7 +108,7 @@ func twiceAcrossAReset(t *testing.T, s *stack.Stack) {
 	wantEffects(t, r, "arrived", "purified", "docked")
 	for _, step := range o.Steps {
 		if step.OperationID != p.ID+"/"+step.ID+"/1" {
-			t.Errorf("after two resets %s ran as %s", step.ID, step.OperationID)
+			t.Errorf("after three resets %s ran as %s", step.ID, step.OperationID)
 		}
 	}
 }

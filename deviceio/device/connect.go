@@ -30,6 +30,7 @@ func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (est
 	if err != nil {
 		return false, err
 	}
+	s.methods = hello.Features.Methods
 	c.keepToken(hello.Auth.DeviceToken)
 	c.opts.Logger.Info("device: connected", "gateway", c.opts.URL, "device", c.id, "connection", hello.Server.ConnID)
 	c.opts.OnState(State{Connected: true})

@@ -9,12 +9,13 @@
 //   - what happens to a task is told with Emit. Emit is durable when it returns: the event is in the Outbox on disk and
 //     reaches the cloud in order, at least once, under the same event id, whatever dies in between.
 //
-// Three habits make a device safe to command:
+// Four habits make a device safe to command:
 //
 //   - Accepting is not doing. A Handler answers submitTask at once and reports the work with events, each with the
 //     operation id it was given. A command's context ends with its timeout or its cancellation, not with the connection.
 //   - The same operation id again moves nothing (Profile.Dedupe): look it up in a store that survives a restart, named
 //     by Options.StoreID, and answer with what is known, the stored terminal event included.
+//   - Old intentions do not move a robot. A submit's ttlMs counts from when it was sent: take off what Held says.
 //   - Keep the intention, then move, then keep the outcome and Emit it. An event with a Key may be emitted again after
 //     a crash without doubling.
 //

@@ -67,7 +67,7 @@ func (v *invokes) start(ctx context.Context, s *session, r wire.InvokeRequest) {
 		go v.send(ctx, s, wire.InvokeResult{ID: r.ID, NodeID: v.nodeID, Error: refusal})
 		return
 	}
-	timed, cancel := bounded(ctx, r.TimeoutMs)
+	timed, cancel := bounded(withHeld(ctx, s, r.ID, v.nodeID), r.TimeoutMs)
 	run := &running{to: s, cancel: cancel}
 	v.running[r.ID] = run
 	v.all.Go(func() {

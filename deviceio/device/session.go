@@ -27,6 +27,8 @@ type session struct {
 	log   *slog.Logger
 	ended <-chan struct{}
 
+	methods []string // what the gateway answers, from its hello
+
 	mu    sync.Mutex
 	last  int                        // number of the last request
 	calls map[string]chan wire.Frame // requests that wait for their answer

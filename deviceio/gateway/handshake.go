@@ -146,7 +146,7 @@ func (s *session) welcome(requestID string) error {
 		Type: "hello-ok", Protocol: wire.ProtocolVersion,
 		Server: wire.HelloServer{Version: s.g.opts.Version, ConnID: s.id},
 		Features: wire.Features{
-			Methods: []string{wire.MethodInvokeResult, wire.MethodNodeEvent},
+			Methods: []string{wire.MethodInvokeResult, wire.MethodInvokeHeld, wire.MethodNodeEvent},
 			Events:  []string{wire.EventTick, wire.EventShutdown, wire.EventInvoke, wire.EventCancel},
 		},
 		Snapshot: wire.Snapshot{Presence: []any{}, Health: map[string]any{}, UptimeMs: now.Sub(s.g.born).Milliseconds()},

@@ -106,7 +106,7 @@ func (s *session) expect(id string) (<-chan wire.InvokeResult, error) {
 		return nil, plan.ErrNotConnected
 	}
 	result := make(chan wire.InvokeResult, 1)
-	s.pending[id] = result
+	s.pending[id] = pendingInvoke{result: result, since: time.Now()}
 	return result, nil
 }
 
@@ -140,9 +140,33 @@ func (s *session) deliver(r wire.InvokeResult) bool {
 	waiting, ok := s.pending[r.ID]
 	delete(s.pending, r.ID)
 	if ok {
-		waiting <- r // has room for the one result there is
+		waiting.result <- r // has room for the one result there is
 	}
 	return ok
+}
+
+// pendingInvoke is a command whose answer is awaited.
+type pendingInvoke struct {
+	result chan wire.InvokeResult
+	since  time.Time
+}
+
+// tellHeld answers how old a command is: the device cannot know how long it lay in a socket. One that nobody waits for any
+// more was answered, was given up, or is of an earlier connection.
+func (s *session) tellHeld(f wire.Frame) {
+	q, err := wire.ParseInvokeCancel(f.Params)
+	if err != nil {
+		s.answer(wire.NewError(f.ID, wire.FrameError{Code: wire.CodeInvalidRequest, Message: wire.MethodInvokeHeld + ": " + err.Error()}))
+		return
+	}
+	s.mu.Lock()
+	waiting, ok := s.pending[q.InvokeID]
+	s.mu.Unlock()
+	held := wire.InvokeHeld{Awaited: ok}
+	if ok {
+		held.HeldMs = time.Since(waiting.since).Milliseconds()
+	}
+	s.reply(f.ID, held)
 }
 
 // outcome reads a result. Codes that come before execution mean that nothing ran (reference: OpenClaw, measured 7).

@@ -206,6 +206,36 @@ func TestUnavailableBeforeExecutionCountsAsNotSent(t *testing.T) {
 	}
 }
 
+// Law 18: a device that asks hears how long a submit has been under way to it, and whether anybody still waits for its answer.
+func TestLaw18ADeviceHearsHowOldASubmitIs(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	n := h.robot(nil)
+	ask := func(id string) wire.InvokeHeld {
+		t.Helper()
+		held, err := wire.ParseInvokeHeld(n.request(wire.MethodInvokeHeld, wire.InvokeCancel{InvokeID: id}).Payload)
+		must(t, err)
+		return held
+	}
+	sent := time.Now()
+	done := h.start(t.Context(), h.submit(n))
+	asked := n.invoked()
+	eventually(t, "it grows old", func() bool { return ask(asked.ID).HeldMs >= 20 })
+	if held := ask(asked.ID); !held.Awaited || held.HeldMs > time.Since(sent).Milliseconds() {
+		t.Errorf("held %+v, %v after it was sent", held, time.Since(sent))
+	}
+	n.answer(asked, `{"accepted":true}`)
+	await(t, done, "Submit")
+	for _, id := range []string{asked.ID, "nobody-knows"} {
+		if held := ask(id); held.Awaited {
+			t.Errorf("%s: %+v, want awaited by nobody", id, held)
+		}
+	}
+	if f := n.request(wire.MethodInvokeHeld, map[string]any{}); *f.OK || f.Error.Code != wire.CodeInvalidRequest {
+		t.Errorf("a question about nothing: %+v", f)
+	}
+}
+
 // Law 9: a socket lost during a submit leaves the outcome unknown. It is not "not connected", and nothing is sent again.
 func TestLaw09ALostSocketLeavesTheSubmitUnknown(t *testing.T) {
 	t.Parallel()

@@ -49,11 +49,11 @@ type session struct {
 	ending sync.Once
 
 	mu        sync.Mutex
-	pending   map[string]chan wire.InvokeResult // invokes without an answer yet, by their ids
-	waiting   int                               // events taken and not yet answered
-	buffered  int                               // bytes of them
-	idle      chan struct{}                     // told when one of the two went down
-	rooms     []catalog.Room                    // as recorded by this session, once roomsRead
+	pending   map[string]pendingInvoke // invokes without an answer yet, by their ids
+	waiting   int                      // events taken and not yet answered
+	buffered  int                      // bytes of them
+	idle      chan struct{}            // told when one of the two went down
+	rooms     []catalog.Room           // as recorded by this session, once roomsRead
 	roomsRead bool
 
 	events chan wire.Frame
@@ -61,7 +61,7 @@ type session struct {
 
 func newSession(g *Gateway, sock socket, c wire.Connect) *session {
 	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands, declared: c.Errand,
-		open: make(chan struct{}), pending: make(map[string]chan wire.InvokeResult), idle: make(chan struct{}, 1),
+		open: make(chan struct{}), pending: make(map[string]pendingInvoke), idle: make(chan struct{}, 1),
 		events: make(chan wire.Frame, eventBacklog)}
 	s.log = g.log.With("device", s.deviceID, "connection", s.id)
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -141,6 +141,8 @@ func (s *session) take(f wire.Frame) {
 	switch f.Method {
 	case wire.MethodInvokeResult:
 		s.takeResult(f)
+	case wire.MethodInvokeHeld:
+		s.tellHeld(f)
 	case wire.MethodNodeEvent:
 		s.queueEvent(f)
 	case "node.runnerInventory.update", "node.skills.update", "node.pluginTools.update":

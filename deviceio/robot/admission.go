@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"errand/deviceio/device"
 	"errand/deviceio/wire"
 )
 
@@ -17,6 +18,10 @@ import (
 // whether it makes sense, and whether the robot can do it now. A refusal is remembered: a copy of the same submit that
 // arrives later, when the battery is full, must not start moving behind the plan's back.
 func (r *Robot) Submit(ctx context.Context, spec wire.Task) (wire.SubmitAnswer, error) {
+	held, err := device.Held(ctx) // its ttl counts from when it was sent (design §6, old intentions)
+	if err != nil {
+		return wire.SubmitAnswer{}, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken != nil {
@@ -37,7 +42,7 @@ func (r *Robot) Submit(ctx context.Context, spec wire.Task) (wire.SubmitAnswer, 
 		return r.refused(spec, stale), err
 	}
 	r.raiseFence(step, generation)
-	t, refusal := r.admit(spec)
+	t, refusal := r.admit(spec, r.now()-held.Milliseconds())
 	if refusal == nil {
 		refusal, err = r.olderAlive(ctx, step)
 	}
@@ -153,7 +158,7 @@ func (r *Robot) olderAlive(ctx context.Context, step string) (*wire.Reason, erro
 }
 
 // admit checks a task that was never seen: does it make sense, does policy allow it, can it be done now.
-func (r *Robot) admit(spec wire.Task) (*Task, *wire.Reason) {
+func (r *Robot) admit(spec wire.Task, sent int64) (*Task, *wire.Reason) {
 	if spec.TaskMethod == "" {
 		return nil, missing("taskMethod")
 	}
@@ -164,7 +169,7 @@ func (r *Robot) admit(spec wire.Task) (*Task, *wire.Reason) {
 	if spec.TimeoutMs < 0 || spec.TTLMs < 0 {
 		return nil, invalid("timeoutMs", "timeoutMs and ttlMs are milliseconds, 0 or more")
 	}
-	t := &Task{Spec: spec, State: Queued, ReceivedAt: r.now(), PreRevision: r.revision()}
+	t := &Task{Spec: spec, State: Queued, ReceivedAt: sent, PreRevision: r.revision()}
 	if t.Spec.Params == nil {
 		t.Spec.Params = map[string]any{}
 	}

@@ -66,7 +66,11 @@ func (r *Robot) elapse(now int64) {
 		return
 	}
 	p := &t.Run.Phases[t.Run.At]
+	left := r.home.RoomAt(r.world.X, r.world.Y)
 	r.world.pass(r.home, now, r.speed, r.body(t, p))
+	if r.home.RoomAt(r.world.X, r.world.Y) != left {
+		r.world.Sources[sourceLocation] = r.deviceTime()
+	}
 	r.measure(p)
 	if r.ended(p) {
 		r.endPhase(t, p, now)

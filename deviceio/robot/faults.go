@@ -21,7 +21,7 @@ const (
 // Faults of a request on its way to the robot, by its Command (default submitTask).
 const (
 	FaultLoseRequest FaultKind = "lose_request"   // it never arrives: nothing is done and nothing answered (case c05)
-	FaultLateRequest FaultKind = "late_request"   // it arrives DelayMs late (default 1000), and is carried out though nobody waits any more
+	FaultLateRequest FaultKind = "late_request"   // it arrives DelayMs late (default 1000), and is carried out, as far as its ttl and whoever sent it still allow
 	FaultCopyRequest FaultKind = "copied_request" // a copy of it arrives DelayMs after it (default 1000) (case c04)
 )
 

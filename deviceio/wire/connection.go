@@ -35,6 +35,11 @@ func ParseInvokeCancel(raw json.RawMessage) (InvokeCancel, error) {
 	return parse[InvokeCancel](invokeCancelDoc, raw)
 }
 
+// ParseInvokeHeld reads the payload of the answer to node.invoke.held.
+func ParseInvokeHeld(raw json.RawMessage) (InvokeHeld, error) {
+	return parse[InvokeHeld](invokeHeldDoc, raw)
+}
+
 // ParseInvokeRequest reads the payload of node.invoke.request. ParamsJSON is checked to be JSON, no more.
 // A request that fails comes back with its id alone, where that could be read, so that it can be answered.
 func ParseInvokeRequest(raw json.RawMessage) (InvokeRequest, error) {

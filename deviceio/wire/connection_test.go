@@ -103,6 +103,14 @@ func TestParseConnectionDocuments(t *testing.T) {
 	_, err = ParseInvokeCancel(json.RawMessage(`{}`))
 	require.Error(t, err)
 
+	held, err := ParseInvokeHeld(json.RawMessage(`{"awaited":true,"heldMs":12}`))
+	require.NoError(t, err)
+	require.Equal(t, InvokeHeld{Awaited: true, HeldMs: 12}, held)
+	for _, bad := range []string{`{"awaited":true}`, `{"awaited":"true","heldMs":1}`, `{"awaited":true,"heldMs":-1}`} {
+		_, err = ParseInvokeHeld(json.RawMessage(bad))
+		require.Error(t, err, bad)
+	}
+
 	ack, err := ParseEventAck(json.RawMessage(`{"eventId":"b-1","ack":"late"}`))
 	require.NoError(t, err)
 	require.Equal(t, EventAck{EventID: "b-1", Ack: AckLate}, ack)
@@ -148,7 +156,7 @@ func TestParseInvokeRefuses(t *testing.T) {
 func TestSchemasIntroduceThemselves(t *testing.T) {
 	entries, err := schemaFiles.ReadDir("schema")
 	require.NoError(t, err)
-	require.Len(t, entries, 19)
+	require.Len(t, entries, 20)
 	for _, e := range entries {
 		file, err := Schemas().Open(e.Name())
 		require.NoError(t, err)

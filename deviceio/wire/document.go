@@ -48,6 +48,7 @@ var (
 	invokeDoc       = newDocument("invoke_request", smallDocument, nil)
 	invokeResultDoc = newDocument("invoke_result", smallDocument, nil)
 	invokeCancelDoc = newDocument("invoke_cancel", smallDocument, nil)
+	invokeHeldDoc   = newDocument("invoke_held", smallDocument, nil)
 	nodeEventDoc    = newDocument("node_event", smallDocument, nil)
 	eventAckDoc     = newDocument("event_ack", smallDocument, []alias{{"event_id", "eventId"}})
 

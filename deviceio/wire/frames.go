@@ -36,6 +36,8 @@ const (
 	MethodConnect      = "connect"
 	MethodInvokeResult = "node.invoke.result"
 	MethodNodeEvent    = "node.event"
+	// MethodInvokeHeld is ours, and in hello's features where a gateway has it: a device asks how old a command is.
+	MethodInvokeHeld = "node.invoke.held"
 
 	EventChallenge = "connect.challenge"
 	EventTick      = "tick"
@@ -102,10 +104,17 @@ type InvokeError struct {
 	Message string `json:"message"`
 }
 
-// InvokeCancel is the payload of node.invoke.cancel; no result follows.
+// InvokeCancel is the payload of node.invoke.cancel; no result follows. The params of node.invoke.held have the same form.
 type InvokeCancel struct {
 	InvokeID string `json:"invokeId"`
 	NodeID   string `json:"nodeId"`
+}
+
+// InvokeHeld is the answer to node.invoke.held: whether the gateway still waits for the command's answer, and for how long
+// it has, by its own clock. What waited in a socket, of a device that slept or a network that stood still, looks as new as any.
+type InvokeHeld struct {
+	Awaited bool  `json:"awaited"`
+	HeldMs  int64 `json:"heldMs"`
 }
 
 // NodeEvent is the params of node.event. The payload comes as JSON or as JSON text; read it with Body.

@@ -135,6 +135,20 @@ func (p *Process) signal(tb testing.TB, sig syscall.Signal) {
 	}
 }
 
+// Freeze stops the program where it stands, as a machine that is put to sleep does; Thaw lets it go on. What was sent to it
+// meanwhile waits in its sockets.
+func (p *Process) Freeze(tb testing.TB) { p.stopAndGo(tb, syscall.SIGSTOP) }
+
+// Thaw ends Freeze.
+func (p *Process) Thaw(tb testing.TB) { p.stopAndGo(tb, syscall.SIGCONT) }
+
+func (p *Process) stopAndGo(tb testing.TB, sig syscall.Signal) {
+	tb.Helper()
+	if err := syscall.Kill(p.Pid(), sig); err != nil {
+		tb.Fatalf("signal %v to %s: %v", sig, p.Name, err)
+	}
+}
+
 // Ended is closed when the current run is over.
 func (p *Process) Ended() <-chan struct{} {
 	p.mu.Lock()
