@@ -57,7 +57,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill faults soak mutate
+.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate
 
 # The nested module is tested without the race detector: with it, the whole Temporal server would be compiled again. So is
 # the walk through everything that can happen to a plan: it takes ten times as long with it.
@@ -75,10 +75,15 @@ test-programs: $(BIN)/temporal-dev
 	  go build -race -o $(RACE)/$${p%%:*} $${p#*:} || exit 1; done
 
 # Without the race detector: more trials in the same time. make test runs twenty with it.
-TRIALS ?= 500
-SEED   ?= 1
+SEED ?= 1
+kill: TRIALS ?= 500
 kill: build $(BIN)/temporal-dev ## the kill matrix at length: TRIALS=500 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestKillMatrix ./tests -args -trials $(TRIALS) -seed $(SEED)
+
+# Without the race detector, as above. make test runs one trial of each case with each cross, with it. CASE=c05 TRIAL=7 runs one trial alone.
+cases: TRIALS ?= 80
+cases: build $(BIN)/temporal-dev ## event sequences that hurt users elsewhere, each in many ways: TRIALS=80 SEED=1
+	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestCases ./tests -args -case-trials $(TRIALS) -case-seed $(SEED) $(if $(CASE),-case $(CASE)) $(if $(TRIAL),-trial $(TRIAL))
 
 # Without the race detector, as above. make test runs each mode alone and twelve pairs with it.
 PAIRS ?= 200
