@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"bytes"
 	"testing"
 
 	"errand/plan"
@@ -105,5 +106,25 @@ func TestARefutedRouteIsNotUsedAgain(t *testing.T) {
 	wantHolder(t, w, "b")
 	if w.state.Device.Refuted != 1 {
 		t.Errorf("refuted %d, want 1", w.state.Device.Refuted)
+	}
+}
+
+// The news of the connection comes before the search finds the device: the search is withdrawn, once.
+func TestNewsOfTheDeviceEndsTheSearchForIt(t *testing.T) {
+	w := moving(t)
+	w.goOffline(true)
+	w.flush()
+	w.release("a")
+	if len(pending[lease.AwaitDevice](w)) != 1 {
+		t.Fatalf("out: %+v", w.out)
+	}
+	w.goOnline(true)
+	if len(pending[lease.AwaitDevice](w)) != 0 || w.state.Device.Awaiting {
+		t.Errorf("it is still looked for: %+v", w.out)
+	}
+	before := marshal(w.state)
+	w.take(lease.DeviceFound{DeviceFound: plan.DeviceFound{Route: *w.route()}}) // it came back just then
+	if !bytes.Equal(marshal(w.state), before) {
+		t.Error("an answer to nothing changes something")
 	}
 }

@@ -318,3 +318,25 @@ func TestAnUnreadablePlanOfADeviceThatCannotTellNeedsAPerson(t *testing.T) {
 	w.forget()
 	wantHolder(t, w, "b")
 }
+
+// The answer to the cancel carries the stored end of the operation: nothing more need be asked.
+func TestAStoredEndInTheAnswerToACancelIsEnough(t *testing.T) {
+	for _, name := range []plan.EventName{plan.EventCompleted, plan.EventRunning} {
+		w := moving(t)
+		w.dev.deaf = true
+		w.release("a")
+		w.answerWith(func(c lease.Command) lease.Input {
+			if c, ok := c.(lease.CancelTask); ok {
+				if name.Terminal() {
+					w.dev.end(c.OperationID)
+				}
+				return lease.CancelAnswered{CancelAnswered: plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelStopping,
+					Terminal: &plan.Event{Name: name}}}
+			}
+			return nil
+		})
+		if settled := w.holder() == "b"; settled != name.Terminal() {
+			t.Errorf("after %s the lease is held by %q", name, w.holder())
+		}
+	}
+}
