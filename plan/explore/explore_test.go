@@ -35,11 +35,8 @@ func TestEveryHistory(t *testing.T) {
 			sh.Faults = 1
 		}
 	}
-	results, lines := exploreAll(shapes)
-	var table strings.Builder
-	fmt.Fprintf(&table, "%-26s %6s %10s %12s %10s %8s\n", "shape", "faults", "states", "transitions", "ends", "time")
-	table.WriteString(strings.Join(lines, "\n"))
-	t.Log(table.String())
+	t.Logf("%-26s %6s %10s %12s %10s %8s", "shape", "faults", "states", "transitions", "ends", "time")
+	results := exploreAll(t, shapes)
 	total := sum(results)
 	t.Logf("%v in %.0f s, %.0f s of processors", total, time.Since(began).Seconds(), (processor(t) - spent).Seconds())
 	t.Log(total.laws())
@@ -55,9 +52,10 @@ func TestEveryHistory(t *testing.T) {
 	}
 }
 
-// exploreAll explores on two processors, the first ones first.
-func exploreAll(shapes []*Shape) (results []Result, lines []string) {
-	results, lines = make([]Result, len(shapes)), make([]string, len(shapes))
+// exploreAll explores on two processors, and tells of each shape when it is through.
+func exploreAll(t *testing.T, shapes []*Shape) []Result {
+	t.Helper()
+	results := make([]Result, len(shapes))
 	todo := make(chan int)
 	var workers sync.WaitGroup
 	for range 2 {
@@ -66,7 +64,7 @@ func exploreAll(shapes []*Shape) (results []Result, lines []string) {
 				began := time.Now()
 				r := Explore(shapes[i], plan.Step, shapes[i].Faults)
 				results[i] = r
-				lines[i] = fmt.Sprintf("%-26s %6d %10d %12d %10d %7.1fs   by faults %v",
+				t.Logf("%-26s %6d %10d %12d %10d %7.1fs   by faults %v",
 					r.Shape, r.Faults, count(r.States), r.Transitions, r.Ends, time.Since(began).Seconds(), r.States)
 			}
 		})
@@ -76,7 +74,7 @@ func exploreAll(shapes []*Shape) (results []Result, lines []string) {
 	}
 	close(todo)
 	workers.Wait()
-	return results, lines
+	return results
 }
 
 // processor is the processor time that this process has used.

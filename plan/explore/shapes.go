@@ -74,13 +74,13 @@ func Shapes() []*Shape {
 	chain := document(move, step(1, "purify", 0))
 	chain3 := document(move, step(1, "purify", 0), step(2, "dock", 1))
 	return []*Shape{
-		{Name: "one", Faults: 2, Document: document(move)},
-		{Name: "one, looked at", Faults: 1, Document: document(unlock)},
+		{Name: "one", Faults: 1, Document: document(move)},
+		{Name: "one, looked at", Faults: 2, Document: document(unlock)},
 		{Name: "one, spoken", Faults: 1, Document: document(dock), Spoken: true},
-		{Name: "one, soon forgotten", Faults: 1, Document: document(dock), RetentionMs: 45_000},
-		{Name: "one, decided", Faults: 1, Document: document(dock), Decider: "model", Says: []int8{asItIs, decideRetry, decideAsk, decideCancel}},
+		{Name: "one, soon forgotten", Faults: 2, Document: document(dock), RetentionMs: 45_000},
+		{Name: "one, decided", Faults: 2, Document: document(dock), Decider: "model", Says: []int8{asItIs, decideRetry, decideAsk, decideCancel}},
 		{Name: "one, replanned", Faults: 1, Document: document(dock), Decider: "model", Says: []int8{decideReplan, decideSame}},
-		{Name: "one, replanned gravely", Faults: 1, Document: document(dock), Decider: "model", Says: []int8{decideGrave}, Quiet: true},
+		{Name: "one, replanned gravely", Faults: 2, Document: document(dock), Decider: "model", Says: []int8{decideGrave}, Quiet: true},
 		{Name: "chain of two", Faults: 1, Document: chain},
 		{Name: "chain of two, replanned", Faults: 1, Document: chain, Decider: "model", Says: []int8{decideReplan, decideReturn}, Quiet: true},
 		{Name: "two backwards", Faults: 1, Document: document(step(0, "unlock", 1), step(1, "move")), Quiet: true},
