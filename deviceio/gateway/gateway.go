@@ -51,13 +51,16 @@ func New(opts Options) (*Gateway, error) {
 	}}
 	g.translate = newTranslator(opts.Catalog)
 	g.counters = newCounters(&g.table)
-	ctx, cancel := context.WithTimeout(context.Background(), opts.LeaseTTL)
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 	defer cancel()
 	if err := opts.Registry.AddGateway(ctx, g.id, g.TaskQueue(), opts.LeaseTTL); err != nil {
 		return nil, fmt.Errorf("record the gateway: %w", err)
 	}
 	return g, nil
 }
+
+// recordTime bounds the gateway's first write to the registry, which other processes may be writing to.
+const recordTime = 10 * time.Second
 
 // ID is fresh for each process start, and so is the queue: an old route never reaches a new process.
 func (g *Gateway) ID() string { return g.id }

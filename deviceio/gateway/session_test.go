@@ -89,7 +89,7 @@ func TestADisconnectedDeviceHasNoRoute(t *testing.T) {
 
 func TestARevokedDeviceIsClosedByTheHeartbeat(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, func(o *gateway.Options) { o.LeaseTTL = 60 * time.Millisecond })
+	h := newHome(t, func(o *gateway.Options) { o.LeaseTTL = 500 * time.Millisecond })
 	n := h.robot(nil)
 	must(t, h.registry.Revoke(t.Context(), n.id))
 	if code := n.end(); code != websocket.StatusPolicyViolation {
