@@ -59,11 +59,12 @@ DEVSERVER_TAGS := disable_grpc_modules
 
 .PHONY: test test-programs lint tools replay-record kill cases faults soak mutate
 
+# Tests that run processes wait more than they work: three at once keep two cores busy.
 # The nested module is tested without the race detector: with it, the whole Temporal server would be compiled again. So is
 # the walk through everything that can happen to a plan: it takes ten times as long with it.
 test: test-programs ## every test, with the race detector, on a real Temporal server and real processes
 	@echo "compiling the tests (a few minutes the first time), then running them"
-	go test -race -timeout 15m ./...
+	go test -race -timeout 15m -parallel 3 ./...
 	go test -count=1 -timeout 15m -v -run TestEveryHistory ./plan/explore
 	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
 
