@@ -124,6 +124,7 @@ func (m *machine) terminal(i int, op *Operation, phase OpPhase, ev Event) {
 // a decision; nothing does if the plan is being stopped anyway.
 func (m *machine) failed(i int, op *Operation, report Report) {
 	st, id := &m.s.Steps[i], op.ID
+	report.Code = orText(report.Code, "UNKNOWN")
 	st.Reason = &report
 	m.clearBoundary(id)
 	switch {

@@ -185,3 +185,14 @@ func TestASearchThatNobodyNeedsIsWithdrawn(t *testing.T) {
 		}
 	}
 }
+
+// A refusal without a code still has a reason: what failed always says why.
+func TestARefusalWithoutACodeIsUnknown(t *testing.T) {
+	s := newSim(t, threeSteps())
+	s.until("a submit", func() bool { return request[plan.Submit](s) >= 0 })
+	c := out[plan.Submit](s)
+	s.take(plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Report: &plan.Report{}})
+	if r := s.state.Steps[0].Reason; r == nil || r.Code != "UNKNOWN" {
+		t.Errorf("the reason is %+v", r)
+	}
+}
