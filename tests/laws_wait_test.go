@@ -163,16 +163,17 @@ func nextMoveComes(t *testing.T, s *stack.Stack) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for name, c := range map[string]struct {
-		limit  string // of the plan
-		sent   bool   // the first step is sent to the device
+		limit  string        // of the plan
+		first  time.Duration // how long it is at first: a step must have been sent within it
+		sent   bool          // the first step is sent to the device
 		move   plan.Move
 		reason string
 	}{
-		"too late to start": {"start_by_ms", false, plan.MoveTooLate, "START_TOO_LATE"},
-		"the deadline":      {"deadline_ms", true, plan.MoveFail, "DEADLINE_PASSED"},
+		"too late to start": {"start_by_ms", 5 * time.Second, false, plan.MoveTooLate, "START_TOO_LATE"},
+		"the deadline":      {"deadline_ms", 20 * time.Second, true, plan.MoveFail, "DEADLINE_PASSED"},
 	} {
 		beside(t, &all, name, func(t *testing.T) {
-			for within := 5 * time.Second; ; within *= 2 { // a busy machine may not look in time: then there is more of it
+			for within := c.first; ; within *= 2 { // a busy machine may not look in time: then there is more of it
 				told, o := toTheEnd(t, s, fmt.Sprintf(`%q:%d`, c.limit, within.Milliseconds()), c.sent)
 				if o.Reason == nil || o.Reason.Code != c.reason || o.EndedAt < told.At {
 					t.Fatalf("told %+v, ended at %d for %+v, want %s", told, o.EndedAt, o.Reason, c.reason)
