@@ -180,6 +180,9 @@ func (m *machine) cancelAnswered(in CancelAnswered) {
 		m.refute(in.ConnectionEpoch)
 		return
 	case CancelTombstoned:
+		if op.Phase == OpUnsent && !op.Loose {
+			return // nothing of it is under way, and the device knows nothing of it: it is not in doubt
+		}
 		if op.Phase == OpSent && op.StoreID != "" && op.StoreID == in.StoreID {
 			op.Phase, op.Lost, op.Why = OpCancelled, false, "never arrived, and refused if it does"
 			return

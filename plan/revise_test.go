@@ -210,6 +210,24 @@ func TestAStepIsWithdrawn(t *testing.T) {
 	}
 }
 
+// A step is withdrawn while its submit is out; the submit surely did not arrive, and the device says so too.
+func TestLaw09AWithdrawnStepThatNeverArrivedIsNotUnknown(t *testing.T) {
+	doc := threeSteps()
+	doc.Steps[2].DependsOn = nil
+	s := newSim(t, doc)
+	s.until("a submit", func() bool { return request[plan.Submit](s) >= 0 })
+	s.take(plan.CancelStep{StepID: "move", By: "kim"})
+	submit, cancel := out[plan.Submit](s), out[plan.CancelTask](s)
+	s.take(plan.Submitted{OperationID: submit.OperationID, Delivery: plan.DeliveryUndelivered, ConnectionEpoch: submit.Route.ConnectionEpoch})
+	s.take(s.device.cancel(cancel.OperationID))
+	if op := s.state.Steps[0].Ops[0]; op.Lost || s.phase("move") != plan.StepCancelled {
+		t.Errorf("move is %s, its operation %+v", s.phase("move"), op)
+	}
+	if o := s.settle(); o.State != plan.Completed || len(s.device.effects) != 1 {
+		t.Errorf("%s, effects %v", o.State, s.device.effects)
+	}
+}
+
 // A device that refuses and moves all the same is found out before the outcome.
 func TestLaw15ARefusalIsTestedBeforeTheOutcome(t *testing.T) {
 	s := newSim(t, threeSteps())
