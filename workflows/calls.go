@@ -3,29 +3,10 @@ package workflows
 import (
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"errand/internal/uitext"
 	"errand/plan"
 )
-
-// call is one activity that is out: every one comes back as exactly one input.
-type call struct {
-	future   workflow.Future
-	input    func(workflow.Future) plan.Input
-	parting  bool // the run's end waits for it, briefly
-	standing bool // a new run gives the command again
-}
-
-func (r *planRun) answered() bool {
-	for _, c := range r.calls {
-		if c.future.IsReady() {
-			return true
-		}
-	}
-	return false
-}
 
 func (r *planRun) parting() bool {
 	for _, c := range r.calls {
@@ -34,17 +15,6 @@ func (r *planRun) parting() bool {
 		}
 	}
 	return false
-}
-
-// takeAnswer takes the oldest call that has come back.
-func (r *planRun) takeAnswer() (plan.Input, bool) {
-	for i, c := range r.calls {
-		if c.future.IsReady() {
-			r.calls = append(r.calls[:i:i], r.calls[i+1:]...)
-			return c.input(c.future), true
-		}
-	}
-	return nil, false
 }
 
 // Times of activities. Only the machine retries what moves a device (design §6 Submitting).
@@ -63,18 +33,12 @@ const (
 	awaitBounds = 30 * 24 * time.Hour
 )
 
-// device calls an activity on the queue of the gateway that holds the socket, once.
-func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, arg any) workflow.Future {
-	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
-		TaskQueue: route.TaskQueue, ScheduleToStartTimeout: delivery, StartToCloseTimeout: limit,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: uitext.Line(summary),
-		DisableEagerExecution: true,
-	})
-	return workflow.ExecuteActivity(ctx, name, arg)
+func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, command any) workflow.Future {
+	return onGateway(r.live, route, name, summary, limit, command)
 }
 
 func (r *planRun) out(f workflow.Future, input func(workflow.Future) plan.Input) {
-	r.calls = append(r.calls, &call{future: f, input: input})
+	r.calls = append(r.calls, &call[plan.Input]{future: f, input: input})
 }
 
 // carryOut does what the machine commands.
@@ -85,7 +49,7 @@ func (r *planRun) carryOut(c plan.Command) {
 	case plan.AwaitDevice:
 		r.awaitDevice(c)
 	case plan.StopAwaiting:
-		r.stopAwaiting()
+		r.search.withdraw()
 	case plan.Submit:
 		r.submit(c)
 	case plan.CancelTask:

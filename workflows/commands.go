@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"errand/internal/uitext"
 	"errand/plan"
 )
 
@@ -58,35 +57,21 @@ func (r *planRun) releaseLease(c plan.ReleaseLease) {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
 	})
 	f := workflow.ExecuteActivity(ctx, plan.ActivityReleaseLease, c.Release)
-	r.calls = append(r.calls, &call{future: f, input: nothing, parting: true})
+	r.calls = append(r.calls, &call[plan.Input]{future: f, input: nothing, parting: true})
 }
 
-// awaitDevice asks any gateway for a route, for as long as it takes; the machine's deadline bounds it.
+// awaitDevice looks for the device; the machine's deadline bounds it.
 func (r *planRun) awaitDevice(c plan.AwaitDevice) {
-	r.stopAwaiting()
-	ctx, cancel := workflow.WithCancel(r.live)
-	withdrawn := false
-	r.await = func() { withdrawn = true; cancel() }
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: plan.GatewaysTaskQueue, StartToCloseTimeout: awaitBounds, HeartbeatTimeout: awaitBeat,
-		Summary: uitext.Line("find " + r.deviceName() + ", or wait for it"), WaitForCancellation: false,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 1e9, BackoffCoefficient: 1.5, MaximumInterval: 10e9},
-	})
-	f := workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c)
-	r.calls = append(r.calls, &call{future: f, standing: true, input: func(f workflow.Future) plan.Input {
+	r.search.withdraw()
+	search, f := startSearch(r.live, "find "+r.deviceName()+", or wait for it", c)
+	r.search = search
+	r.calls = append(r.calls, &call[plan.Input]{future: f, standing: true, input: func(f workflow.Future) plan.Input {
 		var in plan.DeviceFound
-		if err := f.Get(r.live, &in); err != nil || withdrawn {
-			return nil // one that came back just before it was withdrawn must not answer the next one
+		if !search.found(r.live, f, &in) {
+			return nil
 		}
 		return in
 	}})
-}
-
-func (r *planRun) stopAwaiting() {
-	if r.await != nil {
-		r.await()
-		r.await = nil
-	}
 }
 
 // submit is carried out on a context of its own: cancelling the workflow must not hide whether a command went out.
@@ -190,7 +175,7 @@ func (r *planRun) sayOnce(c plan.Say) {
 		return
 	}
 	f := r.device(*c.Route, plan.ActivitySay, "tell the person: "+c.Text, sayTime, c)
-	r.calls = append(r.calls, &call{future: f, input: nothing, parting: true})
+	r.calls = append(r.calls, &call[plan.Input]{future: f, input: nothing, parting: true})
 }
 
 func nothing(workflow.Future) plan.Input { return nil }

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"time"
 
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -39,8 +38,8 @@ func DeviceWorkflow(ctx workflow.Context, start lease.Start) (lease.View, error)
 		switch {
 		case r.idle():
 			return r.state.View(), nil
-		case r.renewing && r.alone():
-			r.stopAwaiting() // the next run asks anew
+		case r.renewing && r.calls.alone():
+			r.search.withdraw() // the next run asks anew
 			next := lease.Start{DeviceID: start.DeviceID, State: &r.state, Pending: r.pending}
 			return lease.View{}, workflow.NewContinueAsNewError(ctx, plan.DeviceWorkflowType, next)
 		}
@@ -55,11 +54,11 @@ type deviceRun struct {
 	root, live workflow.Context
 	signals    workflow.ReceiveChannel
 
-	state lease.State
-	calls []*deviceCall // out, oldest first
-	timer *wakeTimer
-	await func() // withdraws the AwaitDevice that is out
-	shown bool   // the quarantine is among the search attributes
+	state  lease.State
+	calls  calls[lease.Input]
+	timer  *wakeTimer
+	search *search
+	shown  bool // the quarantine is among the search attributes
 
 	// renewing says that the history is long: what is out is waited for, and the signals that come meanwhile are left to
 	// the next run, or a lease that always has something out would never get one.
@@ -89,7 +88,7 @@ func (r *deviceRun) handlers() error {
 // wait is the one place where a lease waits. It lists what can wake it.
 func (r *deviceRun) wait() error {
 	return workflow.Await(r.live, func() bool {
-		return r.signals.Len() > 0 || r.answered() || r.timer.due()
+		return r.signals.Len() > 0 || r.calls.answered() || r.timer.due()
 	})
 }
 
@@ -120,7 +119,7 @@ func (r *deviceRun) next() (input lease.Input, ok bool) {
 		}
 		return signal.Input(), true
 	}
-	if input, ok := r.takeAnswer(); ok {
+	if input, ok := r.calls.take(); ok {
 		return input, true
 	}
 	if r.timer.due() {
@@ -158,27 +157,7 @@ func (r *deviceRun) long() bool {
 	return info.GetCurrentHistoryLength() >= longHistory || info.GetContinueAsNewSuggested()
 }
 
-// alone reports whether nothing is out that comes back only to this run.
-func (r *deviceRun) alone() bool {
-	for _, c := range r.calls {
-		if !c.await {
-			return false
-		}
-	}
-	return true
-}
-
 // arm keeps a timer for the time the machine last asked for, or for an earlier one.
 func (r *deviceRun) arm() {
-	at := r.state.Wake
-	if at == 0 || (r.timer != nil && r.timer.at <= at) {
-		return
-	}
-	if r.timer != nil {
-		r.timer.cancel()
-	}
-	ctx, cancel := workflow.WithCancel(r.live)
-	wait := time.Duration(max(at-r.now(), 0)) * time.Millisecond
-	r.timer = &wakeTimer{at: at, cancel: cancel,
-		future: workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: "next look at the holder and the device"})}
+	r.timer = r.timer.armed(r.live, r.state.Wake, r.now(), "next look at the holder and the device")
 }

@@ -11,35 +11,8 @@ import (
 	"errand/plan/lease"
 )
 
-// deviceCall is one request that is out: every one comes back as exactly one input.
-type deviceCall struct {
-	future workflow.Future
-	input  func(workflow.Future) lease.Input
-	await  bool // it waits for the device, however long that takes
-}
-
-func (r *deviceRun) answered() bool {
-	for _, c := range r.calls {
-		if c.future.IsReady() {
-			return true
-		}
-	}
-	return false
-}
-
-// takeAnswer takes the oldest call that has come back.
-func (r *deviceRun) takeAnswer() (lease.Input, bool) {
-	for i, c := range r.calls {
-		if c.future.IsReady() {
-			r.calls = append(r.calls[:i:i], r.calls[i+1:]...)
-			return c.input(c.future), true
-		}
-	}
-	return nil, false
-}
-
 func (r *deviceRun) out(f workflow.Future, input func(workflow.Future) lease.Input) {
-	r.calls = append(r.calls, &deviceCall{future: f, input: input})
+	r.calls = append(r.calls, &call[lease.Input]{future: f, input: input})
 }
 
 // carryOut does what the machine commands.
@@ -52,7 +25,7 @@ func (r *deviceRun) carryOut(c lease.Command) {
 	case lease.AwaitDevice:
 		r.awaitDevice(c)
 	case lease.StopAwaiting:
-		r.stopAwaiting()
+		r.search.withdraw()
 	case lease.ListTasks:
 		r.listTasks(c)
 	case lease.CancelTask:
@@ -98,41 +71,21 @@ func (r *deviceRun) askHolder(c lease.AskHolder) {
 	})
 }
 
-// awaitDevice asks any gateway for a route, for as long as it takes.
 func (r *deviceRun) awaitDevice(c lease.AwaitDevice) {
-	r.stopAwaiting()
-	ctx, cancel := workflow.WithCancel(r.live)
-	withdrawn := false
-	r.await = func() { withdrawn = true; cancel() }
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: plan.GatewaysTaskQueue, StartToCloseTimeout: awaitBounds, HeartbeatTimeout: awaitBeat,
-		Summary: "find the device", WaitForCancellation: false,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1.5, MaximumInterval: 10 * time.Second},
-	})
-	f := workflow.ExecuteActivity(ctx, plan.ActivityAwaitDevice, c)
-	r.calls = append(r.calls, &deviceCall{future: f, await: true, input: func(f workflow.Future) lease.Input {
+	r.search.withdraw()
+	search, f := startSearch(r.live, "find the device", c)
+	r.search = search
+	r.calls = append(r.calls, &call[lease.Input]{future: f, standing: true, input: func(f workflow.Future) lease.Input {
 		var in lease.DeviceFound
-		if err := f.Get(r.live, &in); err != nil || withdrawn {
-			return nil // one that came back just before it was withdrawn must not answer the next one
+		if !search.found(r.live, f, &in) {
+			return nil
 		}
 		return in
 	}})
 }
 
-func (r *deviceRun) stopAwaiting() {
-	if r.await != nil {
-		r.await()
-		r.await = nil
-	}
-}
-
-// device calls an activity on the queue of the gateway that holds the socket, once.
-func (r *deviceRun) device(route plan.Route, name, summary string, arg any) workflow.Future {
-	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
-		TaskQueue: route.TaskQueue, ScheduleToStartTimeout: delivery, StartToCloseTimeout: askTime,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: summary, DisableEagerExecution: true,
-	})
-	return workflow.ExecuteActivity(ctx, name, arg)
+func (r *deviceRun) device(route plan.Route, name, summary string, command any) workflow.Future {
+	return onGateway(r.live, route, name, summary, askTime, command)
 }
 
 func (r *deviceRun) listTasks(c lease.ListTasks) {

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
@@ -53,13 +52,13 @@ type planRun struct {
 	signals    workflow.ReceiveChannel
 
 	state   plan.State
-	latched bool         // root's cancellation was handed to the machine
-	calls   []*call      // activities out, oldest first
+	latched bool // root's cancellation was handed to the machine
+	calls   calls[plan.Input]
 	inbox   []plan.Input // from update handlers
 	taken   int          // how many of the inbox the machine took
 	timer   *wakeTimer
 	wake    plan.SetDeadline // the machine's last wish to be woken
-	await   func()           // withdraws the AwaitDevice that is out
+	search  *search
 	shown   shown
 	// renewing says that a new run is about to begin: no more requests are taken up in this one.
 	renewing bool
@@ -83,7 +82,7 @@ func newPlanRun(ctx workflow.Context, start plan.Start) *planRun {
 func (r *planRun) wait() error {
 	return workflow.Await(r.live, func() bool {
 		return r.signals.Len() > 0 ||
-			r.answered() ||
+			r.calls.answered() ||
 			len(r.inbox) > 0 ||
 			(r.root.Err() != nil && !r.latched) ||
 			r.timer.due()
@@ -111,7 +110,7 @@ func (r *planRun) next() (input plan.Input, ok bool) {
 		r.asked = r.asked || signal.Renew
 		return inputOf(signal), true
 	}
-	if input, ok := r.takeAnswer(); ok {
+	if input, ok := r.calls.take(); ok {
 		return input, true
 	}
 	if len(r.inbox) > 0 {
@@ -183,28 +182,9 @@ func (r *planRun) close() (plan.Outcome, error) {
 	return o, nil
 }
 
-// wakeTimer is the plan's one timer. It is set anew only for an earlier time: when it fires before the time
-// asked for, it is armed again,
-// which saves two events a step (reference: what a step costs).
-type wakeTimer struct {
-	at     int64
-	future workflow.Future
-	cancel workflow.CancelFunc
-}
-
-func (t *wakeTimer) due() bool { return t != nil && t.future.IsReady() }
-
 // arm keeps a timer for the time the machine last asked for, or for an earlier one.
 func (r *planRun) arm() {
-	at := r.wake.At
-	if r.outcome != nil || at == 0 || (r.timer != nil && r.timer.at <= at) {
-		return
+	if r.outcome == nil {
+		r.timer = r.timer.armed(r.live, r.wake.At, r.now(), "if nothing comes: "+r.wake.Move.Words())
 	}
-	if r.timer != nil {
-		r.timer.cancel()
-	}
-	ctx, cancel := workflow.WithCancel(r.live)
-	wait := time.Duration(max(at-r.now(), 0)) * time.Millisecond
-	r.timer = &wakeTimer{at: at, cancel: cancel,
-		future: workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: uitext.Line("if nothing comes: " + r.wake.Move.Words())})}
 }

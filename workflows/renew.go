@@ -35,7 +35,7 @@ func (r *planRun) renew() (bool, error) {
 		r.renewing = false
 		return false, nil
 	}
-	r.stopAwaiting()
+	r.search.withdraw()
 	next := r.state.Start
 	next.Carried = &plan.Carried{State: r.state, Updates: r.updates}
 	return true, workflow.NewContinueAsNewError(r.root, plan.WorkflowType, next)
@@ -52,12 +52,7 @@ func (r *planRun) due() bool {
 
 // idle reports whether everything that came was taken, and nothing is out that comes back only here.
 func (r *planRun) idle() bool {
-	for _, c := range r.calls {
-		if !c.standing || c.future.IsReady() {
-			return false
-		}
-	}
-	return r.signals.Len() == 0 && len(r.inbox) == 0 && (r.root.Err() == nil || r.latched) && !r.timer.due()
+	return r.calls.alone() && !r.calls.answered() && r.signals.Len() == 0 && len(r.inbox) == 0 && (r.root.Err() == nil || r.latched) && !r.timer.due()
 }
 
 // goOn takes up a plan where the run before left it.
