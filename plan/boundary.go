@@ -1,5 +1,11 @@
 package plan
 
+import (
+	"slices"
+
+	"errand/catalog/fresh"
+)
+
 const (
 	// maxDecisions bounds what one plan may spend on decisions, failed and invalid ones included (law 13).
 	maxDecisions = 5
@@ -29,28 +35,88 @@ func (m *machine) clearBoundary(operationID string) {
 // a binding failed (law 12); else from the reason table.
 func (m *machine) decide() {
 	b := m.s.Boundary
-	if b == nil || m.s.Deciding || m.stopping() || m.s.Question != nil {
+	if b == nil || m.s.Deciding || m.s.Looking || m.stopping() || m.s.Question != nil {
 		return
 	}
-	m.log(Entry{Kind: "boundary", Step: b.StepID, From: b.OperationID, Text: b.Report.Code})
+	if !b.Looked {
+		m.log(Entry{Kind: "boundary", Step: b.StepID, From: b.OperationID, Text: b.Report.Code})
+	}
 	if m.table(b.Report).Default == string(DecideRetry) && !m.mayRetry(m.s.index(b.StepID)) {
 		b.Report.RequiresDecision = true // what the table could do is exhausted
 	}
 	if m.s.Start.Decider != "" && b.Report.RequiresDecision && m.s.Decided < maxDecisions {
-		b.Asked, m.s.Deciding = true, true
-		m.do(Decide{Decider: m.s.Start.Decider, Boundary: *b, View: m.s.View(), Slice: m.s.Slice})
+		m.consult(b)
 		return
 	}
 	m.byTable()
 }
 
-// byTable takes the decision of the reason table's row.
+// consult asks the plan's decider, once it is known how the device is now: what was true at the utterance decides nothing
+// (law 17). A device that cannot be asked holds nobody up.
+func (m *machine) consult(b *Boundary) {
+	switch {
+	case !b.Looked && m.s.Device.Route != nil:
+		m.s.Looking = true
+		m.do(FetchContext{Route: *m.s.Device.Route, DeviceID: m.s.Start.DeviceID})
+		return
+	case !b.Looked:
+		b.Looked, b.Unseen = true, unreachable
+	}
+	b.Asked, m.s.Deciding = true, true
+	c := Decide{Decider: m.s.Start.Decider, Boundary: *b, View: m.s.View(), Slice: m.s.Slice, Document: m.s.Document,
+		Locale: m.s.Start.Locale, Options: m.options(m.s.index(b.StepID)), Left: maxDecisions - m.s.Decided}
+	if u := m.s.Start.Utterance; u != nil {
+		c.Utterance = u.Text
+	}
+	if b.Unseen == "" {
+		c.Context = m.s.Planner.Context
+	}
+	m.do(c)
+}
+
+// looked takes the context that was fetched for a decision. From now on the rooms are those of it.
+func (m *machine) looked(in ContextFetched) {
+	m.s.Looking = false
+	if in.Context != nil {
+		m.s.Planner.Context = fresh.AsTold(in.Context, m.at)
+	}
+	if b := m.s.Boundary; b != nil {
+		b.Looked = true
+		if in.Context == nil {
+			b.Unseen = orText(in.Detail, unreachable)
+		}
+	}
+}
+
+// options lists the decisions that could be carried out about a step now. That a new plan passes the gate is not known yet.
+func (m *machine) options(i int) []DecisionKind {
+	may := []DecisionKind{DecideReplan, DecideCancel}
+	if m.mayRetry(i) || m.s.Boundary.Observed != nil {
+		may = append(may, DecideRetry)
+	}
+	if choices, _ := m.choices(i); choices != nil {
+		may = append(may, DecideAsk)
+	}
+	if _, ok := m.wayHome(i); ok {
+		may = append(may, DecideReturn)
+	}
+	slices.Sort(may)
+	return may
+}
+
+// tableDecider is who decided where nobody was asked.
+const tableDecider = "table"
+
+// byTable takes the decision of the reason table's row. It has none for what was observed: then the plan goes on as it was.
 func (m *machine) byTable() {
 	kind := DecisionKind(m.table(m.s.Boundary.Report).Default)
 	if !known(kind) || kind == DecideReplan {
 		kind = DecideCancel // a table has no plans
 	}
-	m.settleBoundary(Decided{Decision: kind})
+	if m.s.Boundary.Observed != nil {
+		kind = DecideRetry
+	}
+	m.settleBoundary(Decided{Decision: kind}, tableDecider)
 }
 
 func (m *machine) decided(in Decided) {
@@ -65,21 +131,26 @@ func (m *machine) decided(in Decided) {
 		return
 	}
 	b.Asked = false
-	m.settleBoundary(in)
+	m.settleBoundary(in, m.s.Start.Decider)
 }
 
 // settleBoundary carries out a decision, and spends one. What cannot be done here ends the plan: stopping is always safe.
-func (m *machine) settleBoundary(in Decided) {
+func (m *machine) settleBoundary(in Decided, by string) {
 	b := *m.s.Boundary
 	m.s.Decided++
 	m.log(Entry{Kind: "decision", Step: b.StepID, From: b.Report.Code, To: string(in.Decision), Text: in.Reason})
 	i := m.s.index(b.StepID)
 	spent := m.s.Decided > maxDecisions
+	if known(in.Decision) {
+		m.taken(in, by)
+	}
 	switch {
+	case in.Decision == DecideRetry && b.Observed != nil:
+		m.s.Boundary = nil // nothing of it failed: it goes on
 	case in.Decision == DecideRetry && !spent && m.mayRetry(i):
 		m.retry(i)
 	case in.Decision == DecideAsk && !spent:
-		m.askDecision(i, in.Question)
+		m.askPerson(i, orText(in.Question, in.TTSResponse))
 	case in.Decision == DecideReplan && !spent:
 		m.replan(i, in)
 	case in.Decision == DecideReturn && m.returnHome(i):
@@ -99,10 +170,11 @@ func known(kind DecisionKind) bool {
 	return false
 }
 
-// giveUp leaves out a step that the plan can do without; any other ends the plan as failed.
+// giveUp leaves out a step that the plan can do without; any other ends the plan as failed. What was observed is about the
+// plan, and ends it.
 func (m *machine) giveUp(i int) {
 	report := m.s.Boundary.Report
-	if m.s.Document.Steps[i].Optional && !m.s.Steps[i].inFlight() {
+	if m.s.Document.Steps[i].Optional && !m.s.Steps[i].inFlight() && m.s.Boundary.Observed == nil {
 		m.s.Boundary = nil
 		m.excuse(i, ExcuseSkipped)
 		return

@@ -110,6 +110,16 @@ type Decide struct {
 	Boundary Boundary       `json:"boundary"`
 	View     View           `json:"view"`
 	Slice    *catalog.Slice `json:"slice,omitempty"`
+	// Document is the plan as it stands, the steps of earlier revisions included.
+	Document *Document `json:"document,omitempty"`
+	// Utterance is what the person said; "" where the plan did not come from a sentence.
+	Utterance string `json:"utterance,omitempty"`
+	Locale    string `json:"locale,omitempty"`
+	// Options are the decisions that could be carried out now. Left is how many the plan may still spend, this one included.
+	Options []DecisionKind `json:"options"`
+	Left    int            `json:"decisions_left"`
+	// Context is the device's, read for this decision; nil where it could not be (Boundary.Unseen).
+	Context map[string]any `json:"context,omitempty"`
 }
 
 // SetDeadline asks to be woken at a time (Unix ms); it replaces the last one. 0 means no need.

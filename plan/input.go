@@ -197,6 +197,21 @@ type Decided struct {
 	LLMCalls int            `json:"llm_calls,omitempty"`
 }
 
+// Observation is what a device saw (contract.md §5). Without RequiresDecision it is recorded, and decides nothing (law 12).
+type Observation struct {
+	EventID    string  `json:"event_id"`
+	DeviceID   string  `json:"device_id"` // from the credential
+	Epoch      int64   `json:"epoch,omitempty"`
+	Seq        int64   `json:"seq,omitempty"`
+	Kind       string  `json:"kind"`
+	Confidence float64 `json:"confidence,omitempty"` // 0 to 1; 0 where the device does not say
+	Place      string  `json:"place,omitempty"`
+	// ObservedAt is the device's clock, Unix milliseconds.
+	ObservedAt       int64          `json:"observed_at,omitempty"`
+	RequiresDecision bool           `json:"requires_cloud_decision,omitempty"`
+	Facts            map[string]any `json:"facts,omitempty"`
+}
+
 // Answer is a person's answer to a question.
 type Answer struct {
 	QuestionID string `json:"question_id"`
@@ -276,6 +291,7 @@ func (CancelAnswered) input() {}
 func (ContextFetched) input() {}
 func (VerifiedResult) input() {}
 func (Decided) input()        {}
+func (Observation) input()    {}
 func (Answer) input()         {}
 func (CancelRequest) input()  {}
 func (DeadlinePassed) input() {}

@@ -91,6 +91,8 @@ func (m *machine) take(in Input) {
 		m.verified(in)
 	case Decided:
 		m.decided(in)
+	case Observation:
+		m.observed(in)
 	case Answer:
 		m.answered(in)
 	case CancelRequest:

@@ -62,6 +62,8 @@ type Signal struct {
 	Device *DeviceChange `json:"device,omitempty"`
 	// Doubt says that something about an operation arrived that could not be used: ask the device.
 	Doubt *Doubt `json:"doubt,omitempty"`
+	// Observation is what the device saw.
+	Observation *Observation `json:"observation,omitempty"`
 	// Answer is a person's answer that came through the device.
 	Answer *Answer `json:"answer,omitempty"`
 	// Lease is the device's lease speaking.

@@ -27,6 +27,10 @@ func (m *machine) planNext() {
 }
 
 func (m *machine) contextFetched(in ContextFetched) {
+	if m.s.Looking {
+		m.looked(in)
+		return
+	}
 	if !m.s.Planner.Fetching {
 		return
 	}

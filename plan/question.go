@@ -7,28 +7,42 @@ import (
 	"errand/catalog"
 )
 
-// askModel is the kind of question that asks for a person's consent to what a model put in the plan (law 14).
-const askModel = "proceed_model"
+const (
+	// askModel is the kind of question that asks for a person's consent to what a model put in the plan (law 14).
+	askModel = "proceed_model"
+	// askDecision is the kind that asks what to do at a boundary.
+	askDecision = "decision"
+)
 
-// askDecision asks the person what to do at a boundary, in the decider's words if it has some.
-func (m *machine) askDecision(i int, text string) {
+// askPerson asks the person what to do at a boundary, in the decider's words if it has some.
+func (m *machine) askPerson(i int, text string) {
 	b := *m.s.Boundary
-	st := &m.s.Steps[i]
-	q := Question{Kind: "decision", StepID: b.StepID, OperationID: b.OperationID, Text: text}
-	optional := m.s.Document.Steps[i].Optional && !st.inFlight()
-	sentence := "ask_decision"
-	switch {
-	case st.inFlight(): // a blocked task is alive: it may yet go on by itself
-		q.Choices, sentence = []string{"wait", "stop"}, "ask_wait"
-	case m.mayRetry(i) && optional:
-		q.Choices = []string{"retry", "skip", "stop"}
-	case m.mayRetry(i):
-		q.Choices = []string{"retry", "stop"}
-	default:
+	choices, sentence := m.choices(i)
+	if choices == nil {
 		m.giveUp(i)
 		return
 	}
-	m.ask(q, sentence, map[string]string{"reason": m.s.Slice.Reason(b.Report.Code).Say.In(m.s.Start.Locale)})
+	m.ask(Question{Kind: askDecision, StepID: b.StepID, OperationID: b.OperationID, Text: text, Choices: choices}, sentence,
+		map[string]string{"reason": m.s.Slice.Reason(b.Report.Code).Say.In(m.s.Start.Locale)})
+	m.askedFor(m.s.Question)
+}
+
+// choices lists what a person can choose at a boundary, and names the sentence that asks; nil if nothing could be done.
+// They are the machine's own words, whatever a decider would offer: each is something that it can carry out.
+func (m *machine) choices(i int) (choices []string, sentence string) {
+	st := &m.s.Steps[i]
+	optional := m.s.Document.Steps[i].Optional && !st.inFlight()
+	switch {
+	case m.s.Boundary.Observed != nil: // nothing failed: the plan can go on as it was
+		return []string{"continue", "stop"}, "ask_wait"
+	case st.inFlight(): // a blocked task is alive: it may yet go on by itself
+		return []string{"wait", "stop"}, "ask_wait"
+	case m.mayRetry(i) && optional:
+		return []string{"retry", "skip", "stop"}, "ask_decision"
+	case m.mayRetry(i):
+		return []string{"retry", "stop"}, "ask_decision"
+	}
+	return nil, ""
 }
 
 // askIfModels asks before a step above reversible that a model put in the plan (law 14).
@@ -78,11 +92,14 @@ func (m *machine) resolve(q Question, choice string) {
 		if q.Kind == askModel && i >= 0 {
 			m.s.Steps[i].Approved = true
 		}
+		if q.Kind == askDecision { // about what was observed
+			m.s.Boundary = nil
+		}
 	case "wait":
 		m.s.Boundary = nil
 	case "retry":
 		if m.s.Boundary != nil {
-			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"})
+			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"}, "person")
 		}
 	case "skip":
 		if m.s.Boundary != nil {

@@ -45,7 +45,11 @@ func (s *State) revisionFaults(r revision) border.Faults {
 	doc.Steps = append(doc.Steps, r.steps...)
 	slice := s.Slice.With(r.slice)
 	for _, f := range Validate(doc, &slice, Grounding{DeviceID: s.Start.DeviceID, Rooms: RoomsOf(s.Planner.Context)}) {
-		f.Path = renumber(f.Path, kept)
+		path := renumber(f.Path, kept)
+		if f.Code == "unknown_room" && path == f.Path && kept > 0 {
+			continue // a kept step's: the map has changed since it passed the gate, and that is no fault of the revision
+		}
+		f.Path = path
 		faults = append(faults, f)
 	}
 	return faults
@@ -131,7 +135,7 @@ func (s *State) AmendFaults(in Amend) border.Faults {
 // stops and asks (law 13).
 func (m *machine) replan(i int, in Decided) {
 	b := m.s.Boundary
-	r := revision{steps: in.Steps, slice: in.Slice, replace: true, fromModel: true, instead: b.StepID}
+	r := revision{steps: in.Steps, slice: in.Slice, replace: true, fromModel: true, instead: m.instead(i)}
 	if faults := m.s.revisionFaults(r); len(faults) > 0 {
 		m.note(b.StepID, "proposed plan refused: "+faults.Error())
 		again := b.Refused == "" && m.s.Decided < maxDecisions
@@ -143,7 +147,7 @@ func (m *machine) replan(i int, in Decided) {
 	}
 	if m.sameAgain(in.Steps) {
 		m.note(b.StepID, "the same plan was proposed again")
-		m.askDecision(i, "")
+		m.askPerson(i, "")
 		return
 	}
 	m.s.Boundary = nil
@@ -197,20 +201,35 @@ func fingerprint(steps []StepSpec) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// returnHome gives up the rest and lets the device go back, through the same gate as any plan (design §6). It reports
-// whether that can be done: there is a safe return, and it is not what just failed.
-func (m *machine) returnHome(i int) bool {
+// instead is the step that other steps take the place of at a boundary. One that was done meanwhile, while it was being
+// decided about what the device saw, stays: what is done is never touched (law 14).
+func (m *machine) instead(i int) string {
+	if m.s.Boundary.Observed != nil && m.s.Steps[i].done() {
+		return ""
+	}
+	return m.s.Steps[i].ID
+}
+
+// wayHome is the revision that gives up the rest and lets the device go back. It reports whether there is one: a safe
+// return that is not what just failed, and that passes the same gate as any plan (design §6).
+func (m *machine) wayHome(i int) (revision, bool) {
 	home := m.s.Slice.SafeReturn
 	if home == nil || m.s.Returning != nil || m.s.Document.Steps[i].Action.CapabilityID == home.CapabilityID {
-		return false
+		return revision{}, false
 	}
 	id := "return"
 	for n := 2; m.s.index(id) >= 0 || m.s.Document.source(id) >= 0; n++ {
 		id = "return_" + itoa(n)
 	}
-	r := revision{replace: true, instead: m.s.Boundary.StepID, steps: []StepSpec{{ID: id, Action: Action{CapabilityID: home.CapabilityID, OperationID: home.OperationID}}}}
-	if faults := m.s.revisionFaults(r); len(faults) > 0 {
-		m.note("", "no safe return: "+faults.Error())
+	r := revision{replace: true, instead: m.instead(i), steps: []StepSpec{{ID: id, Action: Action{CapabilityID: home.CapabilityID, OperationID: home.OperationID}}}}
+	return r, len(m.s.revisionFaults(r)) == 0
+}
+
+// returnHome gives up the rest and lets the device go back. It reports whether that can be done.
+func (m *machine) returnHome(i int) bool {
+	r, ok := m.wayHome(i)
+	if !ok {
+		m.note("", "there is no way to return safely")
 		return false
 	}
 	report := m.s.Boundary.Report

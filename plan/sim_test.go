@@ -106,6 +106,7 @@ type sim struct {
 	retention int64
 	// leases says that the test answers for the lease itself; released is what came back.
 	leases   bool
+	looks    bool // and for the look at the device that comes before a decision
 	released *plan.LeaseRelease
 	hostile  bool
 }
@@ -144,6 +145,9 @@ func (s *sim) take(in plan.Input) {
 		s.checkWaits()
 	} else {
 		s.checkLaws(before, in, commands)
+	}
+	if i := request[plan.FetchContext](s); i >= 0 && s.state.Looking && !s.looks {
+		s.answer(i, fine)
 	}
 	if i := request[plan.RequestLease](s); i >= 0 && !s.leases {
 		s.out = slices.Delete(s.out, i, i+1)

@@ -107,6 +107,9 @@ type State struct {
 	// Proposals are the fingerprints of plans that a decider proposed (law 13).
 	Proposals []string `json:"proposals,omitempty"`
 	Deciding  bool     `json:"deciding,omitempty"` // a Decide command is out: one at a time
+	Looking   bool     `json:"looking,omitempty"`  // a FetchContext for the decider is out
+	// Taken is the decision that was taken last, for people.
+	Taken *ReplanDecision `json:"replan_decision,omitempty"`
 
 	Seen []SeenEpoch `json:"seen,omitempty"`
 	// Wake is the absolute time the shell was last asked to wake us at; 0 means none.
@@ -253,6 +256,11 @@ type Boundary struct {
 	Report      Report `json:"report"`
 	At          int64  `json:"at"`
 	Asked       bool   `json:"asked"` // the Decide command that is out is about this one
+	// Observed is what the device saw, where that raised it; the step is the one that was under way, or next, then.
+	Observed *Observation `json:"observed,omitempty"`
+	// Looked says that the device's context was asked for, so that the decider gets it fresh; Unseen why it could not be had.
+	Looked bool   `json:"looked,omitempty"`
+	Unseen string `json:"unseen,omitempty"`
 	// Refused says what was wrong with the plan that the decider proposed here; it may try once more.
 	Refused string `json:"refused,omitempty"`
 }

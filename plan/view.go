@@ -17,8 +17,10 @@ type View struct {
 	Plan     PlanState  `json:"plan_state"`
 	Steps    []StepView `json:"steps"`
 	Question *Question  `json:"question,omitempty"`
-	Cancel   *Latch     `json:"cancel,omitempty"`
-	Deadline int64      `json:"deadline"`
+	// Decision is the decision that was taken last at a boundary, whoever took it.
+	Decision *ReplanDecision `json:"replan_decision,omitempty"`
+	Cancel   *Latch          `json:"cancel,omitempty"`
+	Deadline int64           `json:"deadline"`
 	// Next is when the plan moves by itself though nothing comes, and how (law 18); nil once it is over.
 	Next     *Next `json:"next,omitempty"`
 	LLMCalls int   `json:"llm_calls"`
@@ -89,7 +91,7 @@ func (s *State) waitsItsTurn() bool { return s.Lease.Asked && !s.Lease.Held }
 // View tells the plan's story as it stands.
 func (s *State) View() View {
 	v := View{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, DeviceName: s.Start.DeviceName, State: s.Phase(),
-		Why: s.why(), Question: s.Question,
+		Why: s.why(), Question: s.Question, Decision: s.Taken,
 		Cancel: s.Cancel, Deadline: s.Deadline, LLMCalls: s.LLMCalls, Journal: s.Journal, Entries: s.Entries,
 		Outcome: s.Outcome, Steps: []StepView{},
 		Plan: PlanState{CompletedStepIDs: []string{}, StepResults: map[string]StepResult{},

@@ -138,6 +138,8 @@ func inputOf(s plan.Signal) plan.Input {
 		return *s.Device
 	case s.Doubt != nil:
 		return *s.Doubt
+	case s.Observation != nil:
+		return *s.Observation
 	case s.Answer != nil:
 		return *s.Answer
 	case s.Lease != nil:

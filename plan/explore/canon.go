@@ -92,6 +92,7 @@ func (c *canon) blank(n *Node) {
 	s.Seen = nil // each report that is under way says whether it was seen
 	s.Journal, s.Entries = nil, 0
 	s.Asked, s.LLMCalls = 0, 0 // they only number and count
+	s.Taken = nil              // for people
 	s.Lease.Since = 0          // for people
 	c.times(s, &n.State)
 	c.device(s)
@@ -129,7 +130,7 @@ func (c *canon) times(s, full *plan.State) {
 	}
 	if s.Boundary != nil {
 		c.boundary = *s.Boundary
-		c.boundary.At = 0 // for people
+		c.boundary.At, c.boundary.Unseen = 0, "" // for people
 		s.Boundary = &c.boundary
 	}
 }

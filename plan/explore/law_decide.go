@@ -24,6 +24,9 @@ func (c *court) decide(t *Transition, cmd *plan.Decide) {
 	if !b.Report.RequiresDecision {
 		c.violated(12, "a decision is asked for about %s of %s, and nobody needs one", b.Report.Code, b.StepID)
 	}
+	if b.Observed != nil && !b.Observed.RequiresDecision {
+		c.violated(12, "a decision is asked for about what was seen, and nobody needs one")
+	}
 }
 
 // questions holds laws 13 and 16.

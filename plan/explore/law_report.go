@@ -150,6 +150,9 @@ func noises(n *Node) []noisy {
 	if !s.Deciding {
 		list = append(list, noisy{6, "a decision on nothing", plan.Decided{Decision: plan.DecideCancel}})
 	}
+	if s.Start.Decider == "" || s.Boundary != nil || s.Question != nil || s.Decided >= maxDecisions {
+		list = append(list, noisy{12, "something seen while nobody can decide about it", saw})
+	}
 	if s.Question != nil {
 		list = append(list, noisy{16, "another question's answer", plan.Answer{QuestionID: "p.99", Choice: s.Question.Choices[0], By: "kim"}},
 			noisy{16, "an answer that was not offered", plan.Answer{QuestionID: s.Question.ID, Choice: "whatever", By: "kim"}})
@@ -177,6 +180,8 @@ func unasked(op *plan.Operation, verifying bool) (list []noisy) {
 var fixedNoise = []noisy{
 	{6, "a report about another plan", plan.Event{EventID: "n", DeviceID: device, Epoch: 9, Name: plan.EventCompleted, OperationID: "q/a/1"}},
 	{6, "a second beginning", plan.Begin{}},
+	{12, "something seen that needs no decision", plan.Observation{EventID: "n", DeviceID: device, Kind: "smoke"}},
+	{6, "something that another device saw", plan.Observation{EventID: "n", DeviceID: "other", Kind: "smoke", RequiresDecision: true}},
 	{14, "a step that waits for nothing known", plan.Amend{By: "kim", Steps: []plan.StepSpec{{ID: "f", Action: plan.Action{CapabilityID: "dock", OperationID: "start"}, DependsOn: []string{"z"}}}}},
 }
 

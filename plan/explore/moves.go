@@ -27,6 +27,7 @@ const (
 	twice      // it comes, and will come again
 	nameless   // it comes without its operation id
 	unreadable // it came, and could not be used: Doubt
+	observes   // the device saw something that needs a decision
 	cancels
 	pauses
 	resumes
@@ -149,6 +150,9 @@ func (n *Node) networkFaults(add func(kind, int, int8)) {
 	if id := n.living(); id != "" {
 		add(unreadable, 0, 0)
 	}
+	if w.Online && n.State.Start.Decider != "" && n.State.Boundary == nil { // else it is only noted: see noises
+		add(observes, 0, 0)
+	}
 	if w.Online {
 		add(linkDown, 0, 0)
 		add(reboots, 0, 0)
@@ -233,6 +237,8 @@ func (n *Node) do(mv Move) plan.Input {
 		w.work(int(mv.At), mv.How)
 	case unreadable:
 		return plan.Doubt{DeviceID: device, OperationID: n.living(), Why: "unreadable"}
+	case observes:
+		return saw
 	case cancels:
 		return plan.CancelRequest{By: "kim", Source: "api"}
 	case pauses:

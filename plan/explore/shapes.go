@@ -151,6 +151,7 @@ var (
 	tombstoned = &plan.Report{Code: "TOMBSTONED"}
 	stale      = &plan.Report{Code: "STALE_GENERATION"}
 	olderAlive = &plan.Report{Code: "OLDER_ALIVE"}
+	saw        = plan.Observation{EventID: "o", DeviceID: device, Kind: "smoke", RequiresDecision: true}
 )
 
 // idOf and opOf turn an operation into its id and back; an id of another plan or step is no operation.
