@@ -19,6 +19,9 @@ type Catalog struct {
 	// Sentences holds what is said about a whole plan: "done", "partly", "failed", "cancelled",
 	// "unresolved", "no_plan", "cannot_ground". Lint demands each in every locale.
 	Sentences map[string]Text `json:"sentences"`
+	// Controls holds the words by which people steer what is under way, without a model: by what they mean ("stop", "pause", ...),
+	// then by language ("ko", "en"). They are utterance templates without slots. Lint demands each in every language.
+	Controls map[string]map[string][]string `json:"controls"`
 }
 
 // Text is one sentence or title in each language we speak. Ko is the default.

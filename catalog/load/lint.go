@@ -12,13 +12,17 @@ import (
 // PlanSentences lists the sentences about a whole plan that every catalog has, with the places each may use.
 //
 // `steps` is what was said about the steps, `reason` a reason's own sentence, `said` a room as the person named it,
-// `known` the rooms there are, `offers` what can be asked for. Those that begin with ask are questions.
+// `known` the rooms there are, `offers` what can be asked for, `what` the titles of capabilities. Those that begin with ask are
+// questions, those that begin with steer answer words that steer.
 func PlanSentences() map[string][]string {
 	return map[string][]string{
 		"done": {"steps"}, "done_unsure": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
 		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
 		"done_otherwise": {"steps"}, "returned": {"steps", "reason"},
 		"ask_decision": {"reason"}, "ask_model": {"what"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
+		"steer_nothing": {}, "steer_several": {}, "steer_over": {}, "steer_stopping": {"what"}, "steer_stopped": {}, "steer_pausing": {"what"},
+		"steer_paused": {}, "steer_resumed": {}, "steer_held": {}, "steer_not_paused": {}, "steer_answered": {}, "steer_no_question": {},
+		"steer_mixed": {}, "steer_rest": {"said"}, "follow_up_taken": {}, "follow_up_refused": {},
 	}
 }
 
@@ -39,6 +43,7 @@ func Lint(c *catalog.Catalog) border.Faults {
 	l.watches()
 	l.safeReturn()
 	l.sentences()
+	l.controls()
 	return l.faults
 }
 
@@ -143,6 +148,29 @@ func (l *linter) sentences() {
 			continue
 		}
 		l.text(path, l.catalog.Sentences[name], required[name])
+	}
+}
+
+// Controls lists what the words that steer can mean (package router).
+func Controls() []string {
+	return []string{"stop", "cancel", "pause", "resume", "yes", "no", "retry", "skip", "follow_up"}
+}
+
+// controls checks the words that steer. None means two things, or what it does would be a guess.
+func (l *linter) controls() {
+	for _, name := range Controls() {
+		if _, ok := l.catalog.Controls[name]; !ok {
+			l.fault(border.Field("controls", name), "required", "is missing: it is how people steer what is under way")
+		}
+	}
+	taken := map[string]string{}
+	for _, name := range sortedKeys(l.catalog.Controls) {
+		path := border.Field("controls", name)
+		if !slices.Contains(Controls(), name) {
+			l.fault(path, "unknown_control", "means nothing here: the controls are %s", strings.Join(Controls(), ", "))
+			continue
+		}
+		l.utterances(l.catalog.Controls[name], nil, path, taken)
 	}
 }
 

@@ -113,6 +113,32 @@ sentences:
   done_otherwise: {ko: "{steps}", en: "{steps}"}
   returned: {ko: "{steps}", en: "{steps}"}
   ask_model: {ko: "{what}", en: "{what}"}
+  steer_nothing: {ko: 없음, en: Nothing}
+  steer_several: {ko: 여럿, en: Several}
+  steer_over: {ko: 끝남, en: Over}
+  steer_stopping: {ko: "{what}", en: "{what}"}
+  steer_stopped: {ko: 멈춤, en: Stopped}
+  steer_pausing: {ko: "{what}", en: "{what}"}
+  steer_paused: {ko: 기다림, en: Waiting}
+  steer_resumed: {ko: 계속, en: On}
+  steer_held: {ko: 아직, en: Held}
+  steer_not_paused: {ko: 하는 중, en: Going on}
+  steer_answered: {ko: 네, en: Yes}
+  steer_no_question: {ko: 질문 없음, en: No question}
+  steer_mixed: {ko: 섞임, en: Mixed}
+  steer_rest: {ko: "{said}", en: "{said}"}
+  follow_up_taken: {ko: 보자, en: Seeing}
+  follow_up_refused: {ko: 안 됨, en: No}
+controls:
+  stop: {ko: [멈춰줘], en: [stop]}
+  cancel: {ko: [취소해줘], en: [cancel]}
+  pause: {ko: [기다려줘], en: [wait]}
+  resume: {ko: [계속해줘], en: [go on]}
+  "yes": {ko: [응], en: ["yes"]}
+  "no": {ko: [아니], en: ["no"]}
+  retry: {ko: [다시], en: [again]}
+  skip: {ko: [넘어가줘], en: [skip]}
+  follow_up: {ko: [그리고], en: [and]}
 safe_return: {capability_id: status, operation_id: read}
 `
 
@@ -271,6 +297,11 @@ var breaks = map[string]struct{ old, new, path, says string }{
 	"sentence missing":        {"  unresolved: {ko: 모름, en: Unknown}\n", "", "sentences.unresolved", "is missing"},
 	"sentence unknown":        {"  unresolved:", "  unresloved: {ko: 모름, en: Unknown}\n  unresolved:", "sentences.unresloved", "never said"},
 	"sentence of a place":     {"{ko: 취소, en: Cancelled}", `{ko: "취소 {reason}", en: Cancelled}`, "sentences.cancelled.ko", "{reason}"},
+	"control missing":         {"  stop: {ko: [멈춰줘], en: [stop]}\n", "", "controls.stop", "is missing"},
+	"control unknown":         {"  stop: {", "  stpo: {ko: [서], en: [halt]}\n  stop: {", "controls.stpo", "means nothing"},
+	"control of two meanings": {"en: [cancel]", "en: [Stop]", "controls.stop.en[0]", "is the same sentence as controls.cancel.en[0]"},
+	"control with a slot":     {"en: [cancel]", `en: ["cancel {room}"]`, "controls.cancel.en[0]", "does not declare"},
+	"control that is none":    {"en: [cancel]", "en: [(cancel)]", "controls.cancel.en[0]", "needs a word"},
 	"anchor":                  {"description: {ko: 이동해요, en: It moves}", "description: &a {ko: 이동해요, en: It moves}", "capabilities[0].description", "write the value out"},
 	"tag":                     {`catalog_version: "1"`, `catalog_version: !!str 1`, "catalog_version", "write the value out"},
 	"null":                    {"task_method: setPurify", "task_method:", "capabilities[1].task_method", "is null"},
