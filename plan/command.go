@@ -12,6 +12,8 @@ type MakePlan struct {
 	Locale    string         `json:"locale,omitempty"`
 	Utterance Utterance      `json:"utterance"`
 	Context   map[string]any `json:"context,omitempty"`
+	// Extends is the plan that a follow-up adds to; nil makes a plan of its own.
+	Extends *Extending `json:"extends,omitempty"`
 }
 
 // AwaitDevice asks for a route to the device, newer than a refuted one; answered by DeviceFound, however long it takes.

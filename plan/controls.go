@@ -27,7 +27,7 @@ func (m *machine) cancelStep(in CancelStep) {
 		return
 	}
 	i := m.s.index(in.StepID)
-	if m.s.onlyLeft(i) {
+	if m.s.onlyLeft(i) && len(m.s.FollowUps) == 0 {
 		m.cancelRequested(CancelRequest{By: in.By, Why: orText(in.Why, "step "+in.StepID), Source: "api"})
 		return
 	}

@@ -64,6 +64,7 @@ func happenings(s *sim) map[string]func(*rapid.T) {
 			id := rapid.SampledFrom([]string{"more", "most", "move"}).Draw(t, "id")
 			s.take(plan.Amend{By: "kim", Steps: []plan.StepSpec{spec(id, rapid.SampledFrom([]string{"dock", "nosuch"}).Draw(t, "capability"), []string{"move"}, nil)}})
 		},
+		"follow up": func(*rapid.T) { s.take(plan.FollowUp{Text: "again", By: "kim"}) },
 		"withdraw": func(t *rapid.T) {
 			if rapid.IntRange(0, 4).Draw(t, "rarely") == 0 {
 				s.take(plan.CancelStep{By: "kim", StepID: rapid.SampledFrom([]string{"move", "purify", "dock", "nosuch"}).Draw(t, "step")})

@@ -99,6 +99,8 @@ func (m *machine) take(in Input) {
 		m.cancelRequested(in)
 	case Amend:
 		m.amend(in)
+	case FollowUp:
+		m.followedUp(in)
 	case Pause:
 		m.pause(in)
 	case Resume:
@@ -121,6 +123,7 @@ func (m *machine) advance() {
 	m.decide()
 	m.followUp()
 	m.planNext()
+	m.extend()
 	m.schedule()
 	m.decide() // a binding may have failed just now
 	m.windDown()

@@ -20,13 +20,14 @@ const (
 	SignalName = "device"
 	// QueryView answers with the plan's View.
 	QueryView = "plan"
-	// Updates take a CancelRequest, an Answer, a Pause, a Resume, an Amend and a CancelStep.
+	// Updates take a CancelRequest, an Answer, a Pause, a Resume, an Amend, a CancelStep and a FollowUp.
 	UpdateCancel     = "cancel"
 	UpdateAnswer     = "answer"
 	UpdatePause      = "pause"
 	UpdateResume     = "resume"
 	UpdateAmend      = "amend"
 	UpdateCancelStep = "cancel_step"
+	UpdateFollowUp   = "follow_up"
 
 	// Activities on a worker's queue.
 	ActivityPlan         = "plan"

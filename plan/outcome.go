@@ -27,6 +27,9 @@ func (m *machine) finish() {
 		}
 		st.Phase = st.derivePhase(false)
 	}
+	if n := len(s.FollowUps); n > 0 {
+		m.note("", itoa(n)+" follow-up(s) not planned any more: the plan is over")
+	}
 	outcome := m.outcome()
 	s.Outcome = &outcome
 	if s.Device.Awaiting {

@@ -45,11 +45,15 @@ func (m *machine) contextFetched(in ContextFetched) {
 }
 
 func (m *machine) planned(in Planned) {
-	if !m.s.Planner.Asked || m.s.Document != nil {
+	if !m.s.Planner.Asked {
 		return
 	}
 	m.s.Planner.Asked = false
 	m.s.LLMCalls += in.LLMCalls
+	if m.s.Document != nil {
+		m.extended(in)
+		return
+	}
 	if m.stopping() {
 		return
 	}

@@ -122,11 +122,8 @@ func (m *machine) amend(in Amend) {
 
 // AmendFaults says why an amendment would be refused; none means that it would be taken.
 func (s *State) AmendFaults(in Amend) border.Faults {
-	if s.Document == nil || s.Slice == nil || s.Outcome != nil || s.Cancel != nil || s.Ending != nil || s.Returning != nil {
-		return border.Faults{{Code: "not_amendable", Message: "the plan is not running"}}
-	}
-	if s.Boundary != nil {
-		return border.Faults{{Code: "not_amendable", Message: "the plan waits for a decision about step " + s.Boundary.StepID + ": decide that first"}}
+	if faults := s.amendable(); len(faults) > 0 {
+		return faults
 	}
 	return s.revisionFaults(revision{steps: in.Steps, slice: in.Slice, replace: in.Replace})
 }

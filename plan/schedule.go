@@ -23,6 +23,7 @@ func (m *machine) schedule() {
 		}
 	}
 	switch {
+	case all && len(s.FollowUps) > 0: // what comes next is still being planned
 	case all && !s.anyDone():
 		m.end(Failed, s.lastReason())
 	case all && s.Returning != nil:

@@ -91,6 +91,8 @@ type State struct {
 	Steps    []StepState    `json:"steps,omitempty"`
 	// Planner holds what planning is waiting for.
 	Planner PlannerState `json:"planner"`
+	// FollowUps wait to be planned, oldest first.
+	FollowUps []FollowUp `json:"follow_ups,omitempty"`
 
 	Device   DeviceState `json:"device"`
 	Lease    LeaseState  `json:"lease"`

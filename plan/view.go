@@ -170,6 +170,9 @@ func (s *State) waitingFor() string {
 		if i := s.awaited(); i >= 0 {
 			return "step:" + s.Steps[i].ID
 		}
+		if len(s.FollowUps) > 0 && s.Phase() == Running {
+			return "planner"
+		}
 	default: // over
 	}
 	return ""

@@ -49,6 +49,9 @@ func (s *State) why() string {
 		if i := s.awaited(); i >= 0 {
 			return s.Steps[i].ID + ": " + s.whyStep(i)
 		}
+		if len(s.FollowUps) > 0 {
+			return "what was said to come next is being planned"
+		}
 		return ""
 	default:
 		return s.whyOver()

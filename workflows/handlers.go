@@ -25,6 +25,8 @@ func (r *planRun) handlers() error {
 		update(r, plan.UpdateResume, "take one token back. "+`Input: {"token": "...", "by": "your name"}`, r.mayResume),
 		update(r, plan.UpdateAmend, "append steps, or replace those that have not begun. "+
 			`Input: {"steps": [...], "slice": {...}, "replace": false, "by": "your name"}`, r.mayAmend),
+		update(r, plan.UpdateFollowUp, "say what is to be done next; it is planned and appended. "+
+			`Input: {"text": "...", "by": "your name"}`, r.mayFollowUp),
 		update(r, plan.UpdateCancelStep, "withdraw one step; what depends on it is left out too. "+
 			`Input: {"step_id": "...", "by": "your name", "why": "..."}`, r.mayCancelStep),
 	)
@@ -145,6 +147,17 @@ func (r *planRun) mayCancelStep(in plan.CancelStep) error {
 		return errUnsigned
 	}
 	if refusal := r.state.CancelStepRefusal(in); refusal != "" {
+		return errors.New(refusal)
+	}
+	return nil
+}
+
+// mayFollowUp takes what can be planned; whether a plan is found is the planner's to say.
+func (r *planRun) mayFollowUp(in plan.FollowUp) error {
+	if in.By == "" {
+		return errUnsigned
+	}
+	if refusal := r.state.FollowUpRefusal(in); refusal != "" {
 		return errors.New(refusal)
 	}
 	return nil

@@ -34,6 +34,7 @@ const (
 	personAnswers
 	amends
 	amendsRest
+	followsUp
 	withdraws
 	heldBack // the shell is about to go on in a new run
 	letGo
@@ -187,6 +188,9 @@ func (n *Node) people(add func(kind, int, int8)) {
 	if n.place(stepIDs[addedStep]) < 0 && n.State.Document != nil {
 		add(amends, 0, 0)
 		add(amendsRest, 0, 0)
+		if len(n.State.FollowUps) == 0 {
+			add(followsUp, 0, 0)
+		}
 	}
 	for i := range n.State.Steps {
 		if n.State.Steps[i].Phase != plan.StepCompleted && n.State.Steps[i].Excused == "" {
@@ -251,6 +255,8 @@ func (n *Node) do(mv Move) plan.Input {
 		return plan.Amend{Steps: []plan.StepSpec{step(addedStep, "dock", 0)}, By: "kim"}
 	case amendsRest:
 		return plan.Amend{Steps: []plan.StepSpec{step(addedStep, "dock")}, Replace: true, By: "kim"}
+	case followsUp:
+		return plan.FollowUp{Text: "more", By: "kim"}
 	case withdraws:
 		return plan.CancelStep{StepID: n.State.Steps[mv.At].ID, By: "kim"}
 	case heldBack, letGo:

@@ -14,7 +14,7 @@ var kindNames = map[kind]string{
 	reboots: "the device reboots", wiped: "the device loses its store", dropped: "the oldest report is lost", overtaken: "the oldest report is overtaken",
 	twice: "the oldest report comes, and will again", nameless: "the oldest report comes without its operation id",
 	unreadable: "a report comes that cannot be used", observes: "the device sees something", cancels: "a person cancels", pauses: "a person pauses", resumes: "a person resumes",
-	personAnswers: "a person answers", amends: "a person adds a step", amendsRest: "a person replaces the rest", withdraws: "a person withdraws a step",
+	personAnswers: "a person answers", amends: "a person adds a step", amendsRest: "a person replaces the rest", withdraws: "a person withdraws a step", followsUp: "a person says what comes next",
 	heldBack: "a new run is about to begin", letGo: "the new run begins", wakes: "the plan is woken", timePasses: "time passes",
 }
 

@@ -154,7 +154,7 @@ func (w *World) reply(r Request, how int8) plan.Input {
 		}
 		return plan.ContextFetched{Context: context, ConnectionEpoch: c.Route.ConnectionEpoch}
 	case plan.MakePlan:
-		return w.replyPlan(how)
+		return w.replyPlan(how, c.Extends != nil)
 	case plan.RequestLease:
 		w.Leased = how == asItIs
 		return plan.LeaseAnswer{Granted: w.Leased, Reason: "DEVICE_BUSY"}
@@ -226,9 +226,13 @@ func (w *World) replyCancel(c plan.CancelTask, how int8) plan.Input {
 	return answer
 }
 
-func (w *World) replyPlan(how int8) plan.Input {
+// replyPlan is the planner's word: the shape's plan, or for a follow-up one more step.
+func (w *World) replyPlan(how int8, extends bool) plan.Input {
 	switch how {
 	case asItIs, fromModel:
+		if extends {
+			return plan.Planned{Document: document(step(addedStep, "dock")), Slice: w.shape.slice, FromModel: how == fromModel, LLMCalls: 1}
+		}
 		return plan.Planned{Document: w.shape.Document, Slice: w.shape.slice, FromModel: how == fromModel, LLMCalls: 1}
 	case invalid:
 		return plan.Planned{Document: document(step(0, "nosuch")), Slice: w.shape.slice, LLMCalls: 1}

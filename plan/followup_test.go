@@ -1,0 +1,135 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"errand/catalog"
+	"errand/plan"
+)
+
+// followed is a plan of three steps whose first one runs, and to which a follow-up was said.
+func followed(t *testing.T) *sim {
+	t.Helper()
+	s := newSim(t, threeSteps())
+	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+	s.take(plan.FollowUp{Text: "거실 청소해줘", By: "kim"})
+	return s
+}
+
+// planned lets the device tell its context, and answers the planner's question.
+func planned(t *testing.T, s *sim, in plan.Planned) {
+	t.Helper()
+	s.answer(request[plan.FetchContext](s), fine)
+	out[plan.MakePlan](s)
+	s.take(in)
+}
+
+func TestAFollowUpIsPlannedAndCarriedOutAfterwards(t *testing.T) {
+	s := followed(t)
+	s.answer(request[plan.FetchContext](s), fine)
+	c := out[plan.MakePlan](s)
+	s.out = append(s.out, c)
+	if c.Utterance.Text != "거실 청소해줘" || c.Extends == nil || len(c.Extends.Document.Steps) != 3 || c.Extends.State.PlanRevision != 1 || c.Extends.State.WaitingFor != "step:move" {
+		t.Errorf("the planner is asked %+v", c)
+	}
+	o := s.settle() // the planner answers with the same three steps, names and all
+	want := []string{"move", "purify", "dock", "move_2", "purify_2", "dock_2"}
+	if o.State != plan.Completed || o.Revision != 2 || !slices.Equal(s.order, want) || len(s.device.effects) != 6 {
+		t.Errorf("%s, revision %d, order %v, effects %v", o.State, o.Revision, s.order, s.device.effects)
+	}
+	if bound := s.state.Steps[4].Bound["area_id"]; bound != "arrival_2.result.area_id" {
+		t.Errorf("purify_2 took its area from %q", bound)
+	}
+}
+
+// A plan does not end while what comes next is still being planned, and it is told so.
+func TestLaw18APlanWaitsForItsFollowUp(t *testing.T) {
+	s := newSim(t, &plan.Document{Steps: []plan.StepSpec{spec("dock", "dock", nil, nil)}})
+	s.until("running", func() bool { return s.phase("dock") == plan.StepRunning })
+	s.take(plan.FollowUp{Text: "복귀해줘", By: "kim"})
+	s.answer(request[plan.FetchContext](s), fine)
+	held := out[plan.MakePlan](s)
+	s.until("done", func() bool { return s.phase("dock") == plan.StepCompleted })
+	v := s.state.View()
+	if v.State != plan.Running || v.Plan.WaitingFor != "planner" || v.Why == "" || v.Next == nil || v.Next.Move != plan.MoveFail {
+		t.Fatalf("%s waits for %q (%s), next %+v", v.State, v.Plan.WaitingFor, v.Why, v.Next)
+	}
+	s.out = append(s.out, held)
+	if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 4 {
+		t.Errorf("%s with %d steps", o.State, len(o.Steps))
+	}
+}
+
+func TestAFollowUpThatNobodyCanPlanLeavesThePlanUntouched(t *testing.T) {
+	refused := testSlice().Sentences
+	refused["follow_up_refused"] = catalog.Text{Ko: "안 돼요.", En: "Not that."}
+	bad := &plan.Document{Steps: []plan.StepSpec{spec("x", "nosuch", nil, nil)}}
+	for name, tt := range map[string]struct {
+		in   plan.Planned
+		said string
+	}{
+		"no plan": {plan.Planned{Sentence: "I do not know that."}, "I do not know that."}, "nothing at all": {plan.Planned{}, "Not that."},
+		"a plan that does not pass the gate": {plan.Planned{Document: bad, Slice: testSlice(), FromModel: true, LLMCalls: 2}, "Not that."},
+	} {
+		s := followed(t)
+		s.state.Slice.Sentences = refused
+		planned(t, s, tt.in)
+		if !slices.Equal(s.told, []string{tt.said}) || s.state.Revision != 1 || len(s.state.FollowUps) != 0 || s.state.LLMCalls != tt.in.LLMCalls {
+			t.Errorf("%s: said %q, revision %d, %d calls", name, s.told, s.state.Revision, s.state.LLMCalls)
+		}
+		if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 3 {
+			t.Errorf("%s: %s with %d steps", name, o.State, len(o.Steps))
+		}
+	}
+}
+
+// What a model makes of a follow-up is confirmed like all that it puts in a plan.
+func TestLaw14AModelsFollowUpIsConfirmed(t *testing.T) {
+	s := followed(t)
+	planned(t, s, plan.Planned{Document: &plan.Document{Steps: []plan.StepSpec{spec("open", "unlock", nil, nil)}}, Slice: testSlice(), FromModel: true, LLMCalls: 1})
+	s.until("asks", func() bool { return s.state.Question != nil })
+	if s.state.Question.StepID != "open" || s.phase("dock") != plan.StepCompleted {
+		t.Fatalf("asks about %s while dock is %s", s.state.Question.StepID, s.phase("dock"))
+	}
+	s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: "stop", By: "kim"})
+	if o := s.settle(); slices.Contains(s.order, "open") || o.LLMCalls != 1 {
+		t.Errorf("order %v, %d calls", s.order, o.LLMCalls)
+	}
+}
+
+func TestWhoIsStoppedTakesNoFollowUp(t *testing.T) {
+	in := plan.FollowUp{Text: "복귀해줘", By: "kim"}
+	s := followed(t)
+	s.take(plan.CancelRequest{By: "kim"})
+	if s.state.FollowUpRefusal(in) == "" {
+		t.Error("takes follow-ups while cancelling")
+	}
+	s.take(in)
+	if o := s.settle(); o.State != plan.Cancelled || len(o.Steps) != 3 || !journalHas(s, "note", "not planned any more") {
+		t.Errorf("%s with %d steps; the journal does not tell of the follow-up", o.State, len(o.Steps))
+	}
+	s = newSim(t, threeSteps())
+	for range 4 {
+		s.take(in)
+	}
+	if s.state.FollowUpRefusal(in) == "" || s.state.FollowUpRefusal(plan.FollowUp{Text: " ", By: "kim"}) == "" {
+		t.Error("takes a fifth follow-up, or one that says nothing")
+	}
+	s.take(in)
+	if o := s.settle(); len(o.Steps) != 15 || o.State != plan.Completed {
+		t.Errorf("%s with %d steps, want the plan's three and four times three more", o.State, len(o.Steps))
+	}
+}
+
+// Without a way to the device a follow-up is planned with what was known.
+func TestAFollowUpIsPlannedThoughTheDeviceIsAway(t *testing.T) {
+	s := newSim(t, threeSteps())
+	s.take(plan.FollowUp{Text: "복귀해줘", By: "kim"})
+	if request[plan.MakePlan](s) < 0 {
+		t.Error("waits for the device before it plans")
+	}
+	if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 6 {
+		t.Errorf("%s with %d steps", o.State, len(o.Steps))
+	}
+}
