@@ -298,7 +298,7 @@ var breaks = map[string]struct{ old, new, path, says string }{
 	"sentence unknown":        {"  unresolved:", "  unresloved: {ko: 모름, en: Unknown}\n  unresolved:", "sentences.unresloved", "never said"},
 	"sentence of a place":     {"{ko: 취소, en: Cancelled}", `{ko: "취소 {reason}", en: Cancelled}`, "sentences.cancelled.ko", "{reason}"},
 	"control missing":         {"  stop: {ko: [멈춰줘], en: [stop]}\n", "", "controls.stop", "is missing"},
-	"control unknown":         {"  stop: {", "  stpo: {ko: [서], en: [halt]}\n  stop: {", "controls.stpo", "means nothing"},
+	"control unknown":         {"  stop: {", "  halt: {ko: [서], en: [halt]}\n  stop: {", "controls.halt", "means nothing"},
 	"control of two meanings": {"en: [cancel]", "en: [Stop]", "controls.stop.en[0]", "is the same sentence as controls.cancel.en[0]"},
 	"control with a slot":     {"en: [cancel]", `en: ["cancel {room}"]`, "controls.cancel.en[0]", "does not declare"},
 	"control that is none":    {"en: [cancel]", "en: [(cancel)]", "controls.cancel.en[0]", "needs a word"},
