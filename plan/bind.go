@@ -42,7 +42,8 @@ func (s *State) resolve(path string) (any, string) {
 	if !s.Steps[j].done() {
 		return nil, "its step is not completed"
 	}
-	contract := &s.capability(j).ResultContract
+	contract := contractOf(&s.Document.Steps[j], s.capability(j))
+	p = p.from(contract)
 	result := s.Steps[j].Result
 	if p.Field == "" {
 		if !contract.Envelope {

@@ -61,6 +61,8 @@ func (m *machine) windDown() {
 			// The truth could not be had: finish says so.
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
+		case op.Cloud && !op.Sending:
+			// Not begun, or nobody will ever tell: finish says which.
 		case op.Phase == OpUnsent && op.Loose: // it was not there when we asked, and may still come
 			op.Phase, op.Lost, op.Why, op.CheckAt = OpSent, true, mayStillCome, m.at+afterCancel
 			m.stop(op)
@@ -125,8 +127,12 @@ func (m *machine) reopen(i int, op *Operation) *Operation {
 // under way, and only a tombstone keeps it from moving the device (see cancelAnswered).
 const mayStillCome = "never arrived yet: only its cancel keeps it from coming"
 
-// stop asks the device to end an operation, once per way to it; then its end is awaited.
+// stop asks whoever carries an operation out to end it, the device once per way to it; then its end is awaited.
 func (m *machine) stop(op *Operation) {
+	if op.Cloud {
+		m.stopPerforming(op)
+		return
+	}
 	if op.Cancelling || op.CancelSent != "" || m.s.Device.Route == nil {
 		return
 	}

@@ -50,7 +50,7 @@ func (m *machine) deviceChange(in DeviceChange) {
 	}
 	m.refute(in.Gone)
 	if i := m.s.current(); i >= 0 {
-		if op := m.s.Steps[i].op(); !op.Phase.Dead() && op.Phase != OpUnsent {
+		if op := m.s.Steps[i].op(); !op.Phase.Dead() && op.Phase != OpUnsent && !op.Cloud {
 			m.lose(op, "the link to the device was lost")
 		}
 	}
@@ -83,6 +83,8 @@ func (m *machine) needsDevice() bool {
 	switch {
 	case op.Phase.Dead():
 		return !s.Steps[i].Verifying
+	case op.Cloud:
+		return false
 	case op.Phase == OpUnsent:
 		return !m.stopping()
 	case m.stopping():

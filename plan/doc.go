@@ -13,7 +13,8 @@
 // document.go is what a planner writes; decode.go, validate.go and validate_graph.go are the gate every plan passes.
 // state.go, operation.go, receipt.go, input.go and command.go are the vocabulary. machine.go says what happens in which order; then one file for
 // each concern: planning, schedule (which step, and its submit), event (what devices report), unknown (what we no longer
-// know, and how we ask), verify, cancel, boundary (decisions and questions), deadline, outcome (how it ends, and what the
+// know, and how we ask), verify, cancel, cloud (steps that a
+// worker carries out), boundary (decisions and questions), deadline, outcome (how it ends, and what the
 // person is told), journal and view (what people see).
 //
 // # The rules in one breath

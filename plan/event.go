@@ -23,6 +23,8 @@ func (m *machine) event(ev Event) {
 	switch {
 	case op == nil:
 		m.note("", fmt.Sprintf("event %s (%s) matches no operation of this plan", ev.EventID, ev.Name))
+	case op.Cloud:
+		m.note(m.s.Steps[i].ID, fmt.Sprintf("event %s (%s) is about a step that the device does not carry out", ev.EventID, ev.Name))
 	case op != m.s.Steps[i].op():
 		m.note(m.s.Steps[i].ID, fmt.Sprintf("event %s (%s) is about the superseded operation %s", ev.EventID, ev.Name, op.ID))
 	default:
@@ -41,7 +43,7 @@ func (m *machine) match(ev Event) (int, *Operation) {
 		return -1, nil
 	}
 	op := m.s.Steps[i].op()
-	if op == nil || op.Phase.Dead() || op.Phase == OpUnsent {
+	if op == nil || op.Phase.Dead() || op.Phase == OpUnsent || op.Cloud {
 		return -1, nil
 	}
 	if ev.TaskID == "" || ev.TaskID != op.TaskID {
@@ -112,7 +114,7 @@ func (m *machine) terminal(i int, op *Operation, phase OpPhase, ev Event) {
 	op.Phase, op.Epoch, op.Seq, op.Terminal = phase, ev.Epoch, ev.Seq, &ev
 	op.CheckAt, op.Progress, st.WaitUntil = 0, nil, 0
 	if phase == OpCompleted {
-		st.Result, st.Reason = m.s.capability(i).ResultContract.Filter(raw), nil
+		st.Result, st.Reason = contractOf(&m.s.Document.Steps[i], m.s.capability(i)).Filter(raw), nil
 		m.clearBoundary(op.ID)
 		m.startVerification(i, op)
 		return
@@ -183,7 +185,7 @@ func (m *machine) doubt(in Doubt) {
 	if in.DeviceID != m.s.Start.DeviceID {
 		return
 	}
-	if _, op := m.s.find(in.OperationID); op != nil && !op.Phase.Dead() && op.Phase != OpUnsent {
+	if _, op := m.s.find(in.OperationID); op != nil && !op.Phase.Dead() && op.Phase != OpUnsent && !op.Cloud {
 		m.lose(op, in.Why)
 	}
 }

@@ -95,7 +95,7 @@ func (m *machine) releaseLease() {
 	release := LeaseRelease{PlanID: m.s.Start.PlanID, DeviceID: m.s.Start.DeviceID}
 	for _, st := range m.s.Steps {
 		for _, op := range st.Ops {
-			if !op.Phase.Dead() && op.Sends > 0 {
+			if !op.Phase.Dead() && op.Sends > 0 && !op.Cloud {
 				release.Unsettled = append(release.Unsettled, op.ID)
 			}
 		}

@@ -83,6 +83,8 @@ func (m *machine) take(in Input) {
 		m.event(in)
 	case Doubt:
 		m.doubt(in)
+	case Performed:
+		m.performed(in)
 	case StatusReported:
 		m.statusReported(in)
 	case CancelAnswered:

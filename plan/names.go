@@ -34,6 +34,7 @@ const (
 	ActivityDecide       = "decide"
 	ActivityRequestLease = "request_lease" // takes a LeaseRequest
 	ActivityReleaseLease = "release_lease" // takes a LeaseRelease
+	ActivityPerform      = "perform"       // takes a Perform
 	// Activities on the gateways' common queue.
 	ActivityAwaitDevice = "await_device"
 	// Activities on the queue of the gateway that holds the socket (Route.TaskQueue).

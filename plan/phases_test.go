@@ -63,8 +63,12 @@ func TestAStepInTheCloudIsNeverSentToADeviceInstead(t *testing.T) {
 	slice.Capabilities[4].Targets = []string{"device", "cloud"}
 	step := spec("a", "dock", nil, nil)
 	step.ExecutionTarget = "cloud"
+	if faults := plan.Validate(plan.Document{Steps: []plan.StepSpec{step}}, slice, plan.Grounding{}); len(faults) > 0 {
+		t.Errorf("faults %v", faults)
+	}
+	slice.Capabilities[4].Targets = []string{"device"}
 	faults := plan.Validate(plan.Document{Steps: []plan.StepSpec{step}}, slice, plan.Grounding{})
-	if len(faults) != 1 || faults[0].Code != "reserved" || faults[0].Path != "steps[0].execution_target" {
+	if len(faults) != 1 || faults[0].Code != "wrong_target" || faults[0].Path != "steps[0].execution_target" {
 		t.Errorf("faults %v", faults)
 	}
 }

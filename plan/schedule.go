@@ -30,7 +30,7 @@ func (m *machine) schedule() {
 		m.end(Returned, s.Returning)
 	case all:
 		m.end(Completed, nil)
-	case next >= 0 && len(s.Pauses) == 0 && !s.Held && m.mayMove():
+	case next >= 0 && len(s.Pauses) == 0 && !s.Held && (s.inCloud(next) || m.mayMove()):
 		m.openGeneration(next)
 		m.send(next)
 	}
@@ -58,18 +58,28 @@ func (m *machine) openGeneration(i int) {
 	}
 	generation := st.generations() + 1
 	id := OperationID{Plan: m.s.Start.PlanID, Step: st.ID, Generation: generation}
-	st.Ops = append(st.Ops, Operation{ID: id.String(), Generation: generation, Phase: OpUnsent})
+	st.Ops = append(st.Ops, Operation{ID: id.String(), Generation: generation, Phase: OpUnsent, Cloud: m.s.inCloud(i)})
 	st.Reason, st.Result = nil, nil
 }
 
-// send submits the operation of a step that waits to be sent, if there is a route and its time has not passed.
+// send submits the operation of a step that waits to be sent, if there is a route and its time has not passed; one in the
+// cloud needs no route.
 func (m *machine) send(i int) {
 	s, st := &m.s, &m.s.Steps[i]
 	op := st.op()
 	if op.Phase != OpUnsent || op.Sending || len(s.Pauses) > 0 || s.Held || m.at < op.CheckAt {
 		return
 	}
-	if !m.bind(i) || s.Device.Route == nil || m.elsewhere(op) || m.askIfLate(op) || m.askIfModels(i) {
+	if !m.bind(i) {
+		return
+	}
+	if op.Cloud {
+		if !m.askIfModels(i) {
+			m.perform(i)
+		}
+		return
+	}
+	if s.Device.Route == nil || m.elsewhere(op) || m.askIfLate(op) || m.askIfModels(i) {
 		return
 	}
 	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
@@ -103,7 +113,7 @@ func (m *machine) elsewhere(op *Operation) bool {
 func (s *State) moved() bool {
 	for i := range s.Steps {
 		for _, op := range s.Steps[i].Ops {
-			if op.Phase.rank() > 0 && op.Phase != OpRefused {
+			if op.Phase.rank() > 0 && op.Phase != OpRefused && !op.Cloud {
 				return true
 			}
 		}
@@ -143,7 +153,7 @@ func (m *machine) bind(i int) bool {
 
 func (m *machine) submitted(in Submitted) {
 	i, op := m.s.find(in.OperationID)
-	if op == nil || !op.Sending {
+	if op == nil || !op.Sending || op.Cloud {
 		return
 	}
 	op.Sending = false

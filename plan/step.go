@@ -27,6 +27,9 @@ func (st *StepState) derivePhase(ready bool) StepPhase {
 	}
 	switch op.Phase {
 	case OpSent:
+		if op.Cloud {
+			return StepRunning // there is no admission to wait for
+		}
 		return StepSubmitting
 	case OpAccepted:
 		return StepAccepted

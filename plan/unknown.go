@@ -26,7 +26,7 @@ func (m *machine) tend() {
 		m.tendVerification(st, op)
 		return
 	}
-	if op.Phase == OpUnsent || op.Sending || op.Asking || op.CheckAt == 0 || m.at < op.CheckAt {
+	if op.Cloud || op.Phase == OpUnsent || op.Sending || op.Asking || op.CheckAt == 0 || m.at < op.CheckAt {
 		return
 	}
 	if !op.Lost {

@@ -115,12 +115,10 @@ func (v *validation) action(i int, st *StepSpec, c *catalog.Capability) {
 	}
 	target, path := orText(st.ExecutionTarget, "device"), stepPath(i, "execution_target")
 	switch {
-	case target != "device" && target != "cloud":
+	case target != "device" && target != TargetCloud:
 		v.fault(path, "unknown_target", "%q is neither \"device\" nor \"cloud\"", target)
 	case !c.RunsOn(target):
 		v.fault(path, "wrong_target", "%s does not run on the %s", c.ID, target)
-	case target == "cloud":
-		v.fault(path, "reserved", "steps in the cloud are not carried out yet, and are never sent to a device instead")
 	}
 }
 

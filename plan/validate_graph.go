@@ -55,8 +55,8 @@ func (v *validation) source(path string, i int, text string, slot *catalog.Slot)
 	if !ok {
 		return // its own fault
 	}
-	contract := &source.ResultContract
-	if p.Field == "" {
+	contract := contractOf(&v.doc.Steps[j], source)
+	if p = p.from(contract); p.Field == "" {
 		v.envelope(path, source, slot)
 		return
 	}

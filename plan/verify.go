@@ -4,7 +4,7 @@ import "errand/catalog"
 
 // startVerification asks for an independent look at what a completed operation left behind (design §6 Verification).
 func (m *machine) startVerification(i int, op *Operation) {
-	if m.s.capability(i).Verify == "" {
+	if m.s.capability(i).Verify == "" || op.Cloud {
 		m.close(i, op, VerifiedResult{Verdict: Unverified})
 		return
 	}
@@ -43,6 +43,9 @@ func (m *machine) close(i int, op *Operation, v VerifiedResult) {
 	st.VerifyBy, st.Verifying = 0, false
 	if v.Verdict != Verified && v.Verdict != Contradicted {
 		v.Verdict = Unverified
+	}
+	if op.Cloud { // there is nothing about the device to be seen, and its activity's result is on record
+		return
 	}
 	st.Receipt = &Receipt{
 		OperationID: op.ID, LogicalAction: c.ID + "." + m.s.Document.Steps[i].Action.OperationID,

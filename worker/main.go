@@ -76,6 +76,7 @@ func work(ctx context.Context, temporal client.Client, known *catalog.Catalog, r
 	workflows.Register(w)
 	workflows.RegisterDevice(w)
 	activities.NewPlanner(known).Register(w)
+	activities.BuiltinCloud().Register(w)
 	activities.NewLeases(temporal).Register(w)
 	activities.Deciders{activities.TableDecider: activities.Table{}}.Register(w)
 	if err := w.Start(); err != nil {

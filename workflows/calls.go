@@ -31,6 +31,7 @@ const (
 	leaseTime   = 10 * time.Second
 	awaitBeat   = 5 * time.Second
 	awaitBounds = 30 * 24 * time.Hour
+	performBeat = 10 * time.Second // of a step in the cloud: a worker that died is noticed by then
 )
 
 func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, command any) workflow.Future {
@@ -52,6 +53,10 @@ func (r *planRun) carryOut(c plan.Command) {
 		r.search.withdraw()
 	case plan.Submit:
 		r.submit(c)
+	case plan.Perform:
+		r.perform(c)
+	case plan.StopPerforming:
+		r.stopPerforming(c)
 	case plan.CancelTask:
 		r.cancelTask(c)
 	case plan.QueryStatus:

@@ -59,6 +59,7 @@ type planRun struct {
 	timer   *wakeTimer
 	wake    plan.SetDeadline // the machine's last wish to be woken
 	search  *search
+	stop    workflow.CancelFunc // of the step in the cloud that is out
 	shown   shown
 	// renewing says that a new run is about to begin: no more requests are taken up in this one.
 	renewing bool

@@ -30,6 +30,9 @@ func (l *linter) capability(c *catalog.Capability, path string) {
 	if c.Verify != "" {
 		l.condition(c, c.Verify, border.Field(path, "verify"))
 	}
+	if c.RunsOn("cloud") && (len(c.Preconditions) > 0 || c.Verify != "") {
+		l.fault(border.Field(path, "targets"), "contradiction", "runs in the cloud: preconditions and verify look at a device")
+	}
 	l.readBack(c, border.Field(path, "read_back"))
 	if c.Impact == catalog.Irreversible && (c.Confirm == nil || c.Confirm.Policy == "never") {
 		l.fault(path, "unconfirmed", "is irreversible and needs a confirm policy")
@@ -123,5 +126,8 @@ func (l *linter) readBack(c *catalog.Capability, path string) {
 // fillers lists what may fill a capability's sentences: its slots and its listed result fields.
 func fillers(c *catalog.Capability) []string {
 	names := each(c.Slots, func(s catalog.Slot) string { return s.Name })
+	if c.RunsOn("cloud") && len(c.ResultContract.BindableResultFields) == 0 {
+		return append(names, "tts_response") // all that such a step gives away
+	}
 	return slices.Concat(names, each(c.ResultContract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }))
 }

@@ -134,6 +134,18 @@ var machines = []broken{
 		}
 		return in
 	})},
+	{11, "what may have been done in the cloud is tried anew", "one in the cloud", 1, told(func(_ plan.State, in plan.Input) plan.Input {
+		if answer, ok := in.(plan.Performed); ok && answer.Unknown {
+			return plan.Performed{OperationID: answer.OperationID, Report: again}
+		}
+		return in
+	})},
+	{5, "the device's word counts for a step in the cloud", "one in the cloud", 0, told(func(s plan.State, in plan.Input) plan.Input {
+		if ev, ok := in.(plan.Event); ok && len(s.Steps) > 0 && len(s.Steps[0].Ops) > 0 && s.Steps[0].Ops[0].Cloud {
+			return plan.Performed{OperationID: ev.OperationID}
+		}
+		return in
+	})},
 	{12, "a model is asked where the table has an answer", "one, decided", 1, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
 		next, out := plan.Step(s, at, in)
 		if ev, ok := in.(plan.Event); ok && ev.Name == plan.EventBlocked && next.Boundary == nil {

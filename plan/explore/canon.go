@@ -139,7 +139,7 @@ func (c *canon) times(s, full *plan.State) {
 func moved(s *plan.State) bool {
 	for i := range s.Steps {
 		for _, op := range s.Steps[i].Ops {
-			if op.Phase != plan.OpUnsent && op.Phase != plan.OpSent && op.Phase != plan.OpRefused {
+			if !op.Cloud && op.Phase != plan.OpUnsent && op.Phase != plan.OpSent && op.Phase != plan.OpRefused {
 				return true
 			}
 		}
@@ -191,7 +191,7 @@ func (c *canon) operation(op *plan.Operation, verifying bool) {
 		}
 	case op.Phase.Dead():
 		op.CheckAt, op.Sends, op.Asks = 0, min(op.Sends, 1), 0
-	case op.Phase != plan.OpSent: // the device has it: how it got there is past
+	case op.Phase != plan.OpSent && !op.Cloud: // the device has it: how it got there is past
 		op.Sends, op.Loose, remembered = 1, false, 0
 	}
 	op.SentAt = c.since(op.SentAt, max(queueMs+runMs, remembered)) // what is older gives a stop no more time

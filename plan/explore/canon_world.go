@@ -131,6 +131,10 @@ func (c *canon) request(w *World, r *Request) uint64 {
 		d.text("plan")
 	case plan.Decide:
 		d.text("decide")
+	case plan.Perform:
+		d.text("perform")
+		d.text(cmd.OperationID)
+		d.truth(r.Stopped)
 	default:
 		d.value(r.Command)
 	}

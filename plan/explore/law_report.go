@@ -165,6 +165,13 @@ func unasked(op *plan.Operation, verifying bool) (list []noisy) {
 	if !op.Sending {
 		list = append(list, noisy{6, "an answer to no submit", plan.Submitted{OperationID: op.ID, Delivery: plan.DeliveryRefused, Report: again}})
 	}
+	if !op.Sending || !op.Cloud {
+		list = append(list, noisy{6, "a result of no step in the cloud", plan.Performed{OperationID: op.ID}})
+	}
+	if op.Cloud {
+		list = append(list, noisy{6, "the device's word on a step in the cloud", plan.Event{EventID: "n", DeviceID: device, Epoch: 9, Name: plan.EventCompleted, OperationID: op.ID}},
+			noisy{6, "an answer to no submit", plan.Submitted{OperationID: op.ID, Delivery: plan.DeliveryRefused, Report: again}})
+	}
 	if !op.Asking {
 		list = append(list, noisy{6, "an answer to no question", plan.StatusReported{OperationID: op.ID, Finding: plan.StatusNotFound, StoreID: op.StoreID}})
 	}

@@ -18,6 +18,9 @@ func (c *court) commands(t *Transition) {
 		case plan.Submit:
 			c.submit(t, &cmd)
 			d.value(cmd)
+		case plan.Perform:
+			c.perform(t, &cmd)
+			d.value(cmd)
 		case plan.Decide:
 			c.decide(t, &cmd)
 			d.value(cmd)
@@ -58,16 +61,28 @@ func (n *Node) spec(id string) (i int, s *plan.StepSpec) {
 }
 
 func (c *court) submit(t *Transition, cmd *plan.Submit) {
+	c.meets(21)
+	if !t.After.World.Leased {
+		c.violated(21, "%s is submitted, and it is not this plan's turn", cmd.OperationID)
+	}
+	c.starts(t, cmd)
+}
+
+// perform holds a step in the cloud against the same laws; it needs no turn, since it moves no device.
+func (c *court) perform(t *Transition, cmd *plan.Perform) {
+	if cmd.Again && cmd.TaskMethod != "tell" {
+		c.violated(11, "%s is carried out again, and may have been done", cmd.OperationID)
+	}
+	c.starts(t, &plan.Submit{StepID: cmd.StepID, OperationID: cmd.OperationID, Arguments: cmd.Arguments})
+}
+
+func (c *court) starts(t *Transition, cmd *plan.Submit) {
 	i, spec := t.After.spec(cmd.StepID)
 	if spec == nil {
 		c.violated(6, "%s is submitted, and there is no such step", cmd.OperationID)
 		return
 	}
 	c.meets(2)
-	c.meets(21)
-	if !t.After.World.Leased {
-		c.violated(21, "%s is submitted, and it is not this plan's turn", cmd.OperationID)
-	}
 	if len(spec.DependsOn) > 0 {
 		c.meets(1)
 	}
@@ -141,7 +156,7 @@ func (c *court) bound(t *Transition, spec *plan.StepSpec, cmd *plan.Submit) {
 			c.violated(3, "%s is submitted with the slot %s, which nothing gives", cmd.OperationID, slot)
 			continue
 		}
-		if value != good["area"] {
+		if want := t.After.gave(path); value != want {
 			c.violated(3, "%s is submitted with %s = %v, which %s did not give", cmd.OperationID, slot, value, path)
 		}
 		for _, task := range t.After.World.Tasks {
@@ -153,6 +168,14 @@ func (c *court) bound(t *Transition, spec *plan.StepSpec, cmd *plan.Submit) {
 	if len(cmd.Arguments) != len(spec.Action.Arguments)+len(spec.InputFrom) {
 		c.violated(3, "%s is submitted with %d slots, the plan gives it %d", cmd.OperationID, len(cmd.Arguments), len(spec.Action.Arguments)+len(spec.InputFrom))
 	}
+}
+
+// gave is what a step gives where all is well.
+func (n *Node) gave(path string) any {
+	if _, source := n.spec(path[:1]); source != nil && source.ExecutionTarget == plan.TargetCloud {
+		return saidSo
+	}
+	return good["area"]
 }
 
 // again holds laws 9 and 11: a new try only when the last one is dead by the device's own word, and the same id again only

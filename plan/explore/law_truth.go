@@ -79,6 +79,7 @@ func (c *court) dead(t *Transition, op *plan.Operation) {
 			c.violated(9, "%s is taken for refused on %T, and the device has it", op.ID, t.Input)
 		}
 	case op.Phase == plan.OpCancelled && e.Began == 0 && !w.canMove(id): // it never ran, and never will
+	case op.Cloud && op.Phase == plan.OpTimedOut && e.Began == 0: // it only reads, and nobody told what it read
 	case e.End != op.Phase:
 		c.violated(9, "%s is taken for %s on %T, and the device says %q", op.ID, op.Phase, t.Input, e.End)
 	}
@@ -117,7 +118,7 @@ func (c *court) stopping(t *Transition) {
 		return
 	}
 	c.meets(15)
-	if s.Outcome != nil || s.Device.Route == nil {
+	if s.Outcome != nil {
 		return
 	}
 	for i := range s.Steps {
@@ -125,8 +126,10 @@ func (c *court) stopping(t *Transition) {
 		if len(ops) == 0 {
 			continue
 		}
-		if op := &ops[len(ops)-1]; !op.Phase.Dead() && op.Phase != plan.OpUnsent && !op.Cancelling && op.CancelSent == "" {
-			c.violated(15, "the plan is being stopped, and nobody tells the device to stop %s", op.ID)
+		op := &ops[len(ops)-1]
+		reached := s.Device.Route != nil || op.Cloud
+		if reached && !op.Phase.Dead() && op.Phase != plan.OpUnsent && !op.Cancelling && op.CancelSent == "" {
+			c.violated(15, "the plan is being stopped, and nobody is told to stop %s", op.ID)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (w *World) command(c plan.Command) {
 		waits := func(r Request) bool { _, ok := r.Command.(plan.AwaitDevice); return ok }
 		w.Requests = slices.DeleteFunc(slices.Clone(w.Requests), waits)
 		return
+	case plan.StopPerforming:
+		w.stopPerforming()
+		return
 	case plan.Decide:
 		w.Decides++
 	}

@@ -59,15 +59,24 @@ func step(i int, capability string, after ...int) plan.StepSpec {
 		s.Action.Arguments = map[string]any{"room": "den"}
 	case "purify":
 		s.InputFrom = map[string]string{"area": stepIDs[after[0]] + ".result.area"}
+	case "tell", "post":
+		s.ExecutionTarget = plan.TargetCloud
 	}
 	return s
 }
 
 func document(steps ...plan.StepSpec) *plan.Document { return &plan.Document{Steps: steps} }
 
+// retold is a chain with a step in the cloud in its middle: it takes what the first gave, and gives the last what it said.
+func retold() *plan.Document {
+	tell, purify := step(1, "tell", 0), step(2, "purify", 1)
+	tell.InputFrom = map[string]string{"area": "a.result.area"}
+	purify.InputFrom = map[string]string{"area": "b.result"}
+	return document(step(0, "move"), tell, purify)
+}
+
 // Shapes lists every shape of up to three steps. A fork has one source and two steps after it, a join two sources and one
-// after both, and "backwards" says that a step stands in the plan before what it waits for. There is no step for the cloud
-// yet; when there is, a chain with one in its middle belongs here.
+// after both, and "backwards" says that a step stands in the plan before what it waits for.
 func Shapes() []*Shape {
 	move, dock, unlock, optional := step(0, "move"), step(0, "dock"), step(0, "unlock"), step(0, "dock")
 	optional.Optional = true
@@ -81,6 +90,9 @@ func Shapes() []*Shape {
 		{Name: "one, decided", Faults: 2, Document: document(dock), Decider: "model", Says: []int8{asItIs, decideRetry, decideAsk, decideCancel}},
 		{Name: "one, replanned", Faults: 1, Document: document(dock), Decider: "model", Says: []int8{decideReplan, decideSame}},
 		{Name: "one, replanned gravely", Faults: 2, Document: document(dock), Decider: "model", Says: []int8{decideGrave}, Quiet: true},
+		{Name: "one in the cloud", Faults: 2, Document: document(step(0, "post"))},
+		{Name: "cloud between", Faults: 1, Document: retold(), Quiet: true},
+		{Name: "cloud, then two", Faults: 1, Document: document(step(0, "post"), step(1, "move"), step(2, "unlock", 0, 1)), Quiet: true},
 		{Name: "chain of two", Faults: 1, Document: chain},
 		{Name: "chain of two, replanned", Faults: 1, Document: chain, Decider: "model", Says: []int8{decideReplan, decideReturn}, Quiet: true},
 		{Name: "two backwards", Faults: 1, Document: document(step(0, "unlock", 1), step(1, "move")), Quiet: true},
@@ -123,6 +135,8 @@ func slice() *catalog.Slice {
 			capability("unlock", catalog.Persistent, "looked", ""),
 			capability("dock", catalog.Reversible, "", ""),
 			capability("home", catalog.Reversible, "", ""),
+			inCloud(capability("tell", catalog.ReadOnly, "", "area")),
+			inCloud(capability("post", catalog.Reversible, "", "")),
 		},
 		SafeReturn: &catalog.SafeReturn{CapabilityID: "home", OperationID: "start"},
 		Reasons: []catalog.Reason{
@@ -133,6 +147,11 @@ func slice() *catalog.Slice {
 			{Code: "HOME", Default: string(plan.DecideReturn)},
 			{Code: "STOP", Default: string(plan.DecideCancel), RequiresDecision: true},
 		}}
+}
+
+func inCloud(c catalog.Capability) catalog.Capability {
+	c.Targets = []string{plan.TargetCloud}
+	return c
 }
 
 // What the device says about itself: shared, and never changed.

@@ -49,6 +49,8 @@ func (n *Node) answers(i int, free bool) []int8 {
 		}
 	case plan.Submit:
 		return w.submitAnswers(c, free)
+	case plan.Perform:
+		return performAnswers(r, c, free)
 	case plan.QueryStatus:
 		if !w.Online {
 			return freely(free, undelivered)
@@ -142,6 +144,8 @@ func (w *World) reply(r Request, how int8) plan.Input {
 		return plan.DeviceFound{Route: w.route()}
 	case plan.Submit:
 		return w.replySubmit(c, how)
+	case plan.Perform:
+		return w.replyPerform(c, how)
 	case plan.QueryStatus:
 		return w.replyStatus(c, how)
 	case plan.CancelTask:

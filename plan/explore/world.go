@@ -54,6 +54,7 @@ type Request struct {
 	Command plan.Command
 	At      int64
 	Reply   plan.Input
+	Stopped bool // a worker was asked to stop it
 }
 
 // Effect is what one operation physically did: how often it began to move, how often it reached its target, how it ended.
