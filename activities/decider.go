@@ -22,7 +22,7 @@ type Decider interface {
 type Deciders map[string]Decider
 
 // TableDecider is the name of the decider that asks nobody.
-const TableDecider = "table"
+const TableDecider = plan.DeciderTable
 
 // Table decides as the catalog's reason table does.
 type Table struct{}

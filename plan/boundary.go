@@ -104,9 +104,6 @@ func (m *machine) options(i int) []DecisionKind {
 	return may
 }
 
-// tableDecider is who decided where nobody was asked.
-const tableDecider = "table"
-
 // byTable takes the decision of the reason table's row. It has none for what was observed: then the plan goes on as it was.
 func (m *machine) byTable() {
 	kind := DecisionKind(m.table(m.s.Boundary.Report).Default)
@@ -116,7 +113,7 @@ func (m *machine) byTable() {
 	if m.s.Boundary.Observed != nil {
 		kind = DecideRetry
 	}
-	m.settleBoundary(Decided{Decision: kind}, tableDecider)
+	m.settleBoundary(Decided{Decision: kind}, DeciderTable)
 }
 
 func (m *machine) decided(in Decided) {

@@ -46,6 +46,10 @@ const (
 	ActivitySay        = "say"
 	ActivityAsk        = "ask"
 
+	// The deciders that every worker knows (Start.Decider).
+	DeciderModel = "model" // a language model
+	DeciderTable = "table" // the catalog's reason table
+
 	// Search attributes, all keywords. None ever holds personal text.
 	AttributeDevice = "ErrandDevice"
 	AttributeState  = "ErrandState"

@@ -10,6 +10,8 @@ var (
 	ErrPlanOver = errors.New("the plan is over")
 	// ErrPlanUnknown means that there is no such plan, or none any more.
 	ErrPlanUnknown = errors.New("there is no such plan")
+	// ErrNoLease means that no plan has anything to do with the device just now.
+	ErrNoLease = errors.New("no plan has the device")
 	// ErrSignalRefused means that the plan's server will never take this signal, however often it is sent.
 	ErrSignalRefused = errors.New("the signal is refused for good")
 

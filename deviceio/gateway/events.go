@@ -221,19 +221,6 @@ func (s *session) answerEvent(ctx context.Context, raw json.RawMessage) (wire.Ev
 	return s.signal(ctx, asked, plan.Signal{Answer: &answer}, stray{id: id, epoch: epoch, raw: raw, body: answer})
 }
 
-// observation records what a device saw. Nothing watches yet, so that it belongs to no plan.
-func (s *session) observation(ctx context.Context, raw json.RawMessage) (wire.EventAck, error) {
-	id := readIdentity(raw)
-	if !wire.ValidEventID(id.EventID) {
-		return s.refuse(ctx, id, raw, "event_id: is missing or ill-formed")
-	}
-	epoch, _, err := s.lookupEpoch(ctx, id.BootID)
-	if err != nil {
-		return wire.EventAck{}, err
-	}
-	return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "no watch takes it", raw: raw, body: known(raw)})
-}
-
 // signal hands something to a plan of this device. What no plan can take is recorded as stray.
 func (s *session) signal(ctx context.Context, workflowID string, sig plan.Signal, e stray) (wire.EventAck, error) {
 	foreign, err := s.g.foreign(ctx, workflowID, s.deviceID)

@@ -335,29 +335,6 @@ func TestAnswersReachThePlanThatAsked(t *testing.T) {
 	}
 }
 
-// Nothing watches observations yet. They are on record, without what they saw.
-func TestObservationsAreOnRecord(t *testing.T) {
-	t.Parallel()
-	h := newHome(t, nil)
-	n := h.robot(nil)
-	ack := n.ack(wire.NodeObservation, `{"eventId":"b1-1","bootId":"b1","seq":1,"kind":"person_seen","confidence":0.9,"facts":{"frame":"hunter2"}}`)
-	if ack.EventID != "b1-1" || ack.Ack != wire.AckUnmatched {
-		t.Errorf("ack %+v", ack)
-	}
-	strays := h.strays(n)
-	if len(strays) != 1 || strays[0].Seq != 1 || strays[0].Epoch != h.route(n).BootEpoch || !strings.Contains(string(strays[0].Body), "person_seen") ||
-		strings.Contains(string(strays[0].Body), "hunter2") {
-		t.Errorf("strays %+v", strays)
-	}
-	if ack := n.ack(wire.NodeObservation, `{"boot_id":"b1","seq":2,"event_id":"b1-2","kind":1}`); ack.Ack != wire.AckUnmatched {
-		t.Errorf("ack %+v", ack)
-	}
-	if res := n.emit(wire.NodeObservation, `[]`); !*res.OK {
-		t.Errorf("an unreadable observation must not block the outbox: %+v", res)
-	}
-	h.signals.none(t)
-}
-
 // A line that is full turns events back instead of losing them.
 func TestAFullLineTurnsEventsBack(t *testing.T) {
 	t.Parallel()

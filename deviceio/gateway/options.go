@@ -19,6 +19,12 @@ type Options struct {
 	Signaller Signaller
 	// Leases is told when a device comes or goes; nil for nobody.
 	Leases LeaseTeller
+	// Observations is told what a device saw; nil for nobody: then it is on record.
+	Observations Observer
+	// Plans starts the routines that the catalog's watches name; nil for none. Decider is who decides at their boundaries, as
+	// the API has it.
+	Plans   Starter
+	Decider string
 	// Token is the shared secret: devices show it to be paired, and HTTP routes want it as a bearer token. At least 16 bytes.
 	Token string
 	// AutoApprove lets every device in that knows the token. For development: it is logged at each use.

@@ -69,6 +69,23 @@ func (t *TemporalSignaller) Link(ctx context.Context, deviceID string, change pl
 	return err
 }
 
+var _ Observer = (*TemporalSignaller)(nil)
+
+// Observe signals the workflow that holds the device's lease. It never starts one: while none runs, no plan has the device.
+func (t *TemporalSignaller) Observe(ctx context.Context, requestID string, o plan.Observation) error {
+	err := t.temporal.SignalWorkflow(context.WithValue(ctx, requestIDKey{}, requestID), plan.DeviceWorkflowID(o.DeviceID), "",
+		lease.SignalName, lease.Signal{Observation: &o})
+	var absent *serviceerror.NotFound
+	var invalid *serviceerror.InvalidArgument
+	switch {
+	case errors.As(err, &absent):
+		return ErrNoLease
+	case errors.As(err, &invalid):
+		return fmt.Errorf("%w: %w", ErrSignalRefused, err)
+	}
+	return err
+}
+
 // DeviceOf reads the device of a plan from the search attribute that it was started with.
 func (t *TemporalSignaller) DeviceOf(ctx context.Context, workflowID string) (string, error) {
 	found, err := t.describe(ctx, workflowID)

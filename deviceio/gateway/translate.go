@@ -54,6 +54,12 @@ func (t translator) event(deviceID string, epoch int64, e wire.TaskEvent) plan.E
 		Result: t.strip(e.TaskMethod, e.Result), Report: t.report(e.Reason), EffectCount: e.EffectCount, ExecutorRevision: e.ExecutorRevision}
 }
 
+// observation is what a device saw, as a plan gets it.
+func (t translator) observation(deviceID string, epoch int64, o wire.Observation) plan.Observation {
+	return plan.Observation{EventID: o.EventID, DeviceID: deviceID, Epoch: epoch, Seq: o.Seq, Kind: o.Kind, Confidence: o.Confidence,
+		Place: o.Place, ObservedAt: o.ObservedAt, RequiresDecision: o.RequiresCloudDecision, Facts: o.Facts}
+}
+
 // report is a structured reason, or nil where none was given. Where the device does not say whether a decision is due, the
 // catalog's row for the code says it.
 func (t translator) report(r wire.Reason) *plan.Report {

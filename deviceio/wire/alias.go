@@ -66,7 +66,11 @@ var (
 	queryAliases        = concat(taskIDAlias, operationAlias)
 	cancelAnswerAliases = concat(taskIDAlias, operationAlias, storeAlias, reasonAliases)
 	askAliases          = []alias{{"question_id", "questionId"}, {"expires_at", "expiresAt"}}
-	answerEventAliases  = concat(envelopeAliases, operationAlias, []alias{
+	observationAliases  = concat(envelopeAliases, []alias{
+		{"observed_at", "observedAt"},
+		{"requires_cloud_decision", "requiresCloudDecision"},
+	})
+	answerEventAliases = concat(envelopeAliases, operationAlias, []alias{
 		{"question_id", "questionId"},
 		{"cloud_workflow_id", "cloudWorkflowId"},
 	})

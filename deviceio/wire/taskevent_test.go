@@ -62,7 +62,7 @@ func TestContract4EveryFieldHasBothSpellings(t *testing.T) {
 	for name, aliases := range map[string][]alias{
 		"task_event": taskEventAliases, "submit_answer": submitAnswerAliases, "status_answer": statusAnswerAliases,
 		"cancel_answer": cancelAnswerAliases, "task": taskAliases, "status_query": queryAliases, "cancel_query": queryAliases,
-		"ask": askAliases, "answer_event": answerEventAliases, "device_context": contextDoc.aliases, "event_ack": eventAckDoc.aliases,
+		"ask": askAliases, "answer_event": answerEventAliases, "observation": observationAliases, "device_context": contextDoc.aliases, "event_ack": eventAckDoc.aliases,
 	} {
 		text, err := schemaFiles.ReadFile("schema/" + name + ".json")
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ type Gateway struct {
 	AutoApprove   bool   `split_words:"true" default:"false" desc:"let every device in that knows the token, without a person; for development only"`
 	// ForwardStarted costs about five history events for each task.
 	ForwardStarted bool `split_words:"true" default:"false" desc:"tell plans when a task starts, for every capability; for development"`
+	Decides
 	Log
 }
 

@@ -29,7 +29,7 @@ type API struct {
 	Registry  string `default:".errand/registry.db" unit:"file" desc:"registry of devices; the gateways must use the same"`
 	UI        string `default:"http://127.0.0.1:8233" unit:"URL" desc:"where Temporal's web UI is: answers link to it"`
 	Catalog   string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
-	Decider   string `desc:"who decides when a device asks for a decision, by a name that the workers know: table; default: the reason table, without asking a worker"`
+	Decides
 	// RenewAfter keeps histories short; a plan that goes on in a new run loses nothing.
 	RenewAfter int `split_words:"true" default:"4000" unit:"events" desc:"length of a plan's history in Temporal after which it goes on in a new run; at least 50"`
 	Log

@@ -1,6 +1,10 @@
 package lease
 
-import "fmt"
+import (
+	"fmt"
+
+	"errand/plan"
+)
 
 // check looks whether the holder is still there: at each request that came since it was last seen, and from time to time.
 // A plan that was terminated has said no last word.
@@ -75,6 +79,13 @@ func (m *machine) holderSeen(in HolderSeen) {
 	}
 	if !in.Known || len(in.Operations) > 0 {
 		m.quarantine(in.PlanID, fmt.Sprintf("plan %s is %s without a last word, and the device may still be moving for it", in.PlanID, how), m.at+hardAfter)
+	}
+}
+
+// observed hands what the device saw to the plan that holds it, if that has a decision to make (law 12).
+func (m *machine) observed(o plan.Observation) {
+	if h := m.s.Holder; h != nil && o.RequiresDecision && o.DeviceID == m.s.DeviceID {
+		m.tell(h.PlanID, plan.Signal{Observation: &o})
 	}
 }
 

@@ -18,6 +18,10 @@ type Released struct{ plan.LeaseRelease }
 // Linked says that the device connected, or that a connection of it ended.
 type Linked struct{ plan.DeviceChange }
 
+// Observed is what the device saw. It is handed on to the plan that holds the device, if that must decide about it; else
+// having come here is all there is of it.
+type Observed struct{ plan.Observation }
+
 // Forget is a person's word that nothing moves the device any more, whatever is not known of it.
 type Forget struct {
 	By  string `json:"by"`
@@ -82,6 +86,7 @@ func (Resumed) input()        {}
 func (Requested) input()      {}
 func (Released) input()       {}
 func (Linked) input()         {}
+func (Observed) input()       {}
 func (Forget) input()         {}
 func (Told) input()           {}
 func (HolderSeen) input()     {}

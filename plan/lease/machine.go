@@ -59,6 +59,8 @@ func (m *machine) take(in Input) {
 		m.released(in.LeaseRelease)
 	case Linked:
 		m.linked(in.DeviceChange)
+	case Observed:
+		m.observed(in.Observation)
 	case Forget:
 		m.forget(in)
 	case Told:

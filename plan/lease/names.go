@@ -29,6 +29,8 @@ type Signal struct {
 	// Link says that the device connected, or that a connection of it ended.
 	Link   *plan.DeviceChange `json:"link,omitempty"`
 	Forget *Forget            `json:"forget,omitempty"`
+	// Observation is what the device saw: it is for the plan that holds the device.
+	Observation *plan.Observation `json:"observation,omitempty"`
 }
 
 // Input is what the signal says; nil for an empty one.
@@ -42,6 +44,8 @@ func (s Signal) Input() Input {
 		return Linked{*s.Link}
 	case s.Forget != nil:
 		return *s.Forget
+	case s.Observation != nil:
+		return Observed{*s.Observation}
 	}
 	return nil
 }

@@ -239,6 +239,15 @@ func known(rooms []catalog.Room) []string {
 	return names
 }
 
+// Routine is the plan of a routine that has no places to fill: what a watch starts. It reports whether there is one.
+func Routine(c *catalog.Catalog, id string) (plan.Document, bool) {
+	i := slices.IndexFunc(c.Routines, func(r catalog.Routine) bool { return r.ID == id && len(r.Slots) == 0 })
+	if i < 0 {
+		return plan.Document{}, false
+	}
+	return document(&c.Routines[i], nil), true
+}
+
 // document makes the plan of a routine.
 func document(r *catalog.Routine, values map[string]string) plan.Document {
 	var pairs []string

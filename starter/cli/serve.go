@@ -64,7 +64,7 @@ func (serveCommand) Run(s *session) error {
 	}
 	defer temporal.Close()
 	handler, err := api.New(api.Parts{Plans: plans.New(temporal), Registry: devices, Catalog: known, Log: logger,
-		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, Decider: settings.Decider, RenewAfter: settings.RenewAfter,
+		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, Decider: settings.DeciderName(), RenewAfter: settings.RenewAfter,
 		Namespace: namespaceOf(options.Namespace)})
 	if err != nil {
 		return input("%w", err)

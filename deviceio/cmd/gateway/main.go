@@ -22,6 +22,7 @@ import (
 	"errand/deviceio/registry"
 	"errand/internal/config"
 	"errand/plan"
+	"errand/starter/plans"
 )
 
 // This is where the two sides meet that do not know of each other: activities and devices.
@@ -90,6 +91,7 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	defer temporal.Close()
 	signaller := gateway.NewTemporalSignaller(temporal)
 	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller,
+		Observations: signaller, Plans: plans.New(temporal), Decider: settings.DeciderName(),
 		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
 		Healthy: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
