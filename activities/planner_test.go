@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"errand/catalog/load"
+	"errand/llm"
 	"errand/plan"
 )
 
@@ -14,7 +15,7 @@ func makePlan(t *testing.T, text, locale string, rooms ...any) plan.Planned {
 	if rooms != nil {
 		c.Context = map[string]any{"map": map[string]any{"available": true, "rooms": rooms}}
 	}
-	planned, err := NewPlanner(load.Builtin()).Plan(t.Context(), c)
+	planned, err := NewPlanner(load.Builtin(), llm.None{}).Plan(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,6 @@ func TestLaw20PlannerSaysHonestlyWhyThereIsNoPlan(t *testing.T) {
 		code  string
 		says  string
 	}{
-		"not understood": {"창문 열어줘", []any{room("6", "안방")}, "NO_PLAN", "제가 할 수 있는 일"},
 		"no such room":   {"서재로 가줘", []any{room("6", "안방")}, "ROOM_UNKNOWN", "안방"},
 		"two such rooms": {"안방으로 가줘", []any{room("6", "안방"), room("7", "안방")}, "ROOM_AMBIGUOUS", "안방"},
 		"no map":         {"안방으로 가줘", nil, "MAP_UNAVAILABLE", "지도"},
@@ -53,5 +53,13 @@ func TestLaw20PlannerSaysHonestlyWhyThereIsNoPlan(t *testing.T) {
 		if planned.Document != nil || planned.Report == nil || planned.Report.Code != c.code || !strings.Contains(planned.Sentence, c.says) {
 			t.Errorf("%s: %+v, %q; want %s and a sentence with %q", name, planned.Report, planned.Sentence, c.code, c.says)
 		}
+	}
+}
+
+// Law 12: what no routine takes is for a model, and this activity asks none. What it says is for when none can be asked.
+func TestLaw12WhatNoRoutineTakesIsForAModel(t *testing.T) {
+	planned := makePlan(t, "창문 열어줘", "ko", room("6", "안방"))
+	if !planned.ForModel || planned.Document != nil || planned.LLMCalls != 0 || planned.Report.Code != "PLANNER_FAILED" || !strings.Contains(planned.Sentence, "잠시 뒤에") {
+		t.Errorf("%+v", planned)
 	}
 }

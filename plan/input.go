@@ -21,6 +21,11 @@ type Planned struct {
 	FromModel bool `json:"from_model,omitempty"`
 	// LLMCalls is how many model calls it took.
 	LLMCalls int `json:"llm_calls,omitempty"`
+	// ForModel says that no routine takes the sentence and a model is to be asked; the rest is for the case that none
+	// can be. It is between the two planners: the machine gets the answer of the last one asked.
+	ForModel bool `json:"for_model,omitempty"`
+	// Notes are for the plan's record: which model was asked, what of its answers was refused, what it was not told.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Delivery says what became of a submit.

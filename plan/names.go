@@ -30,7 +30,8 @@ const (
 	UpdateFollowUp   = "follow_up"
 
 	// Activities on a worker's queue.
-	ActivityPlan         = "plan"
+	ActivityPlan         = "plan"          // routines alone
+	ActivityPlanByModel  = "plan_by_model" // asks a model what no routine takes
 	ActivityDecide       = "decide"
 	ActivityRequestLease = "request_lease" // takes a LeaseRequest
 	ActivityReleaseLease = "release_lease" // takes a LeaseRelease

@@ -50,6 +50,9 @@ func (m *machine) planned(in Planned) {
 	}
 	m.s.Planner.Asked = false
 	m.s.LLMCalls += in.LLMCalls
+	for _, text := range in.Notes {
+		m.note("", text)
+	}
 	if m.s.Document != nil {
 		m.extended(in)
 		return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"errand/activities"
 	"errand/catalog"
 	"errand/internal/config"
+	"errand/llm"
 	"errand/plan"
 	"errand/workflows"
 )
@@ -33,7 +35,7 @@ func main() {
 }
 
 // run works until ctx ends or the worker fails.
-func run(ctx context.Context, stdout io.Writer) error {
+func run(ctx context.Context, stdout io.Writer) (err error) {
 	var settings config.Worker
 	if err := config.Load(&settings); err != nil {
 		return err
@@ -56,13 +58,30 @@ func run(ctx context.Context, stdout io.Writer) error {
 	}
 	defer temporal.Close()
 	worker.SetStickyWorkflowCacheSize(settings.StickyCache)
-	ready := fmt.Sprintf("worker ready: task queue %s, namespace %s, catalog %s (%s)",
-		plan.TaskQueue, orDefault(options.Namespace), known.CatalogVersion, known.Digest)
-	return work(ctx, temporal, known, func() { fmt.Fprintln(stdout, ready) })
+	told := newMetrics(logger)
+	model, done, err := openModel(ctx, settings.LLM, logger, told.called)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	stop, err := told.serve(ctx, settings.MetricsListen)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ready := fmt.Sprintf("worker ready: task queue %s, namespace %s, catalog %s (%s), model %s",
+		plan.TaskQueue, orDefault(options.Namespace), known.CatalogVersion, known.Digest, settings.LLM.LLM)
+	return work(ctx, temporal, parts{catalog: known, model: model}, func() { fmt.Fprintln(stdout, ready) })
+}
+
+// parts is what the activities of this worker are made of.
+type parts struct {
+	catalog *catalog.Catalog
+	model   llm.Model
 }
 
 // work polls until ctx ends or the worker fails for good, e.g. because its namespace is gone.
-func work(ctx context.Context, temporal client.Client, known *catalog.Catalog, ready func()) error {
+func work(ctx context.Context, temporal client.Client, p parts, ready func()) error {
 	fatal := make(chan error, 1)
 	w := worker.New(temporal, plan.TaskQueue, worker.Options{
 		WorkerStopTimeout: stopTimeout,
@@ -75,7 +94,7 @@ func work(ctx context.Context, temporal client.Client, known *catalog.Catalog, r
 	})
 	workflows.Register(w)
 	workflows.RegisterDevice(w)
-	activities.NewPlanner(known).Register(w)
+	activities.NewPlanner(p.catalog, p.model).Register(w)
 	activities.BuiltinCloud().Register(w)
 	activities.NewLeases(temporal).Register(w)
 	activities.Deciders{activities.TableDecider: activities.Table{}}.Register(w)

@@ -22,8 +22,47 @@ func (r *planRun) makePlan(c plan.MakePlan) {
 		if err := f.Get(r.live, &in); err != nil {
 			return plan.Planned{Report: &plan.Report{Code: "PLANNER_FAILED", Detail: cause(err)}}
 		}
+		if in.ForModel {
+			r.planByModel(c, in)
+			return nil
+		}
 		return in
 	})
+}
+
+// planByModel asks a model what no routine takes. Temporal owns the tries: as often as fits into a person's patience, and
+// as late as the model's server asks for. When it fails for good, what the first planner said counts.
+func (r *planRun) planByModel(c plan.MakePlan, otherwise plan.Planned) {
+	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
+		StartToCloseTimeout: modelTime, ScheduleToCloseTimeout: modelBounds, HeartbeatTimeout: modelBeat, Summary: "ask a model for a plan",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
+	})
+	r.out(workflow.ExecuteActivity(ctx, plan.ActivityPlanByModel, c), func(f workflow.Future) plan.Input {
+		var in plan.Planned
+		if err := f.Get(r.live, &in); err != nil {
+			otherwise.ForModel, otherwise.LLMCalls = false, modelCalls(err)
+			otherwise.Report = &plan.Report{Code: "PLANNER_FAILED", Detail: cause(err)}
+			return otherwise
+		}
+		return in
+	})
+}
+
+// modelCalls is how often a model was asked by an activity that failed for good: the last detail of its error, or of its
+// last heartbeat.
+func modelCalls(err error) (calls int) {
+	var (
+		failure *temporal.ApplicationError
+		timeout *temporal.TimeoutError
+		cost    any
+	)
+	switch {
+	case errors.As(err, &failure) && failure.Details(&cost, &calls) == nil:
+	case errors.As(err, &timeout) && timeout.LastHeartbeatDetails(&calls) == nil:
+	default:
+		return 0 // no attempt came as far as to ask
+	}
+	return calls
 }
 
 // decide asks the plan's decider. One that fails has decided nothing: the reason table's default counts, and is spent.

@@ -18,6 +18,7 @@ func PlanSentences() map[string][]string {
 	return map[string][]string{
 		"done": {"steps"}, "done_unsure": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
 		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
+		"no_model": {"offers"}, "model_down": {"offers"}, "model_spent": {"offers"}, "model_refused": {}, "plan_unsure": {"offers"}, "which_room": {"known"},
 		"done_otherwise": {"steps"}, "returned": {"steps", "reason"},
 		"ask_decision": {"reason"}, "ask_model": {"what"}, "ask_wait": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
 		"steer_nothing": {}, "steer_several": {}, "steer_over": {}, "steer_stopping": {"what"}, "steer_stopped": {}, "steer_pausing": {"what"},

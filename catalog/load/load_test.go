@@ -104,6 +104,12 @@ sentences:
   cancelled: {ko: 취소, en: Cancelled}
   unresolved: {ko: 모름, en: Unknown}
   no_plan: {ko: "{offers}", en: "{offers}"}
+  no_model: {ko: "{offers}", en: "{offers}"}
+  model_down: {ko: 나중에, en: Later}
+  model_spent: {ko: 다 씀, en: Spent}
+  model_refused: {ko: 안 됨, en: Refused}
+  plan_unsure: {ko: 다시?, en: Again?}
+  which_room: {ko: "{known}", en: "{known}"}
   cannot_ground: {ko: "{said:은/는} 없음 {known}", en: "No {said}: {known}"}
   ambiguous_room: {ko: 여럿, en: Several}
   ask_decision: {ko: 다시?, en: Again?}

@@ -11,15 +11,19 @@ import (
 type Worker struct {
 	Catalog     string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
 	StickyCache int    `split_words:"true" default:"10000" unit:"plans" desc:"plans kept in memory between two of their tasks; 0 replays every plan from its first event at every task"`
+	// MetricsListen serves GET /metrics (Prometheus): how often the model was asked, and what for.
+	MetricsListen string `split_words:"true" unit:"host:port" desc:"address on which the worker tells its metrics, without a token: keep it on loopback or behind a wall; default: nowhere"`
+	LLM
 	Log
 }
 
-// Validate checks the cache and the level.
+// Validate checks the cache, the model and the level.
 func (w *Worker) Validate() error {
+	var cache error
 	if w.StickyCache < 0 {
-		return fmt.Errorf("ERRAND_STICKY_CACHE: %d is below 0", w.StickyCache)
+		cache = fmt.Errorf("ERRAND_STICKY_CACHE: %d is below 0", w.StickyCache)
 	}
-	return w.Log.Validate()
+	return errors.Join(cache, w.LLM.Validate(), w.Log.Validate())
 }
 
 // API is the settings of the HTTP API (errand serve).

@@ -23,7 +23,9 @@ const TypePrefix = "llm."
 // What may pass by itself is retryable, and not before the time that the model's server named. What says something of the
 // question or the installation is not: the same call would end the same, and cost again. An attempt whose caller gave up
 // ends as cancelled. Any other error stays as it is.
-func Of(err error) error {
+//
+// Its details are what the call cost (llm.Meta), and whatever else the activity wants its workflow to know.
+func Of(err error, more ...any) error {
 	var e *llm.Error
 	switch {
 	case !errors.As(err, &e):
@@ -34,7 +36,7 @@ func Of(err error) error {
 	return temporal.NewApplicationErrorWithOptions(e.Error(), TypePrefix+string(e.Kind), temporal.ApplicationErrorOptions{
 		NonRetryable:   !e.Retryable(),
 		NextRetryDelay: e.RetryAfter,
-		Details:        []any{e.Meta},
+		Details:        append([]any{e.Meta}, more...),
 	})
 }
 

@@ -16,12 +16,13 @@ type devCommand struct {
 	StateDir  string  `placeholder:"DIR" help:"Where everything is kept (default: ERRAND_STATE, else .errand)."`
 	Fresh     bool    `help:"Keep everything in a temporary folder that is removed at the end."`
 	FreePorts bool    `help:"Use ports that are free instead of the well-known ones."`
+	LLM       string  `name:"llm" enum:",none,standin,gemini,openai" default:"" help:"Language model: none, standin (rules that stand in for one: no key, no network), gemini or openai (default: ERRAND_LLM)."`
 	Verbose   bool    `short:"v" help:"Print every line of every process."`
 }
 
 // Run runs everything.
 func (d *devCommand) Run(s *session) error {
-	options := dev.Options{StateDir: d.StateDir, Fresh: d.Fresh, FreePorts: d.FreePorts, Verbose: d.Verbose, Out: s.stdout, Hurry: s.hurry}
+	options := dev.Options{StateDir: d.StateDir, Fresh: d.Fresh, FreePorts: d.FreePorts, LLM: d.LLM, Verbose: d.Verbose, Out: s.stdout, Hurry: s.hurry}
 	var where config.Client
 	if err := errors.Join(config.Load(&options.Dev), config.Load(&where)); err != nil {
 		return err

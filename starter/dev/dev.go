@@ -22,6 +22,8 @@ type Options struct {
 	Fresh bool
 	// FreePorts takes ports that are free instead of the well-known ones.
 	FreePorts bool
+	// LLM is the language model that the worker asks: "" leaves it to the settings, LLMStandin starts a stand-in for one.
+	LLM string
 	// Verbose shows every line of every part.
 	Verbose bool
 	// Out takes what is told to the person.
@@ -63,6 +65,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	model, stopModel, err := startModel(ctx, o.LLM)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopModel()) }()
+	s.model = model
 	var mirror io.Writer
 	if o.Verbose {
 		mirror = o.Out
@@ -140,8 +148,9 @@ func prepare(ctx context.Context, o Options, state *state) (s settings, external
 // a profile with an API key or TLS would not fit it.
 func (s settings) environment(external bool) []string {
 	set := map[string]string{
-		"ERRAND_REGISTRY": s.state.path("registry.db"),
-		"ERRAND_UI":       s.uiURL,
+		"ERRAND_REGISTRY":   s.state.path("registry.db"),
+		"ERRAND_UI":         s.uiURL,
+		"ERRAND_LLM_BUDGET": s.state.path("budget.db"),
 	}
 	if !external {
 		set["TEMPORAL_ADDRESS"] = address(s.ports.Temporal)

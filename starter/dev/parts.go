@@ -31,6 +31,7 @@ type settings struct {
 	// token is for people and programs that command; deviceToken lets devices in, and commands nothing.
 	token, deviceToken string
 	uiURL              string
+	model              []string // what the worker is told of the language model, on top of the environment
 	base               []string // the environment all parts share
 }
 
@@ -79,7 +80,7 @@ func (s settings) ourParts() ([]Part, error) {
 			return nil, err
 		}
 	}
-	add("worker", "the worker", paths["worker"], nil)
+	add("worker", "the worker", paths["worker"], nil, s.model...)
 	add("gateway", "the devices' gateway", paths["gateway"], nil, "ERRAND_GATEWAY_LISTEN="+address(s.ports.Gateway),
 		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true")
 	add("api", "the HTTP API", self, []string{"serve"}, "ERRAND_API_LISTEN="+address(s.ports.API), "ERRAND_TOKEN="+s.token)
