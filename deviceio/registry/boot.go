@@ -13,7 +13,7 @@ import (
 // that contradicts what is recorded gives a *BootOrderError and changes nothing.
 func (r *Registry) Boots(ctx context.Context, deviceID string, boots []string) (map[string]int64, error) {
 	epochs := make(map[string]int64, len(boots))
-	err := r.within(ctx, func(tx *sql.Tx) error {
+	err := r.within(ctx, deviceID, func(tx *transaction) error {
 		known, last, err := knownBoots(ctx, tx, deviceID)
 		if err != nil {
 			return err
@@ -47,13 +47,13 @@ func (r *Registry) BootEpoch(ctx context.Context, deviceID, bootID string) (epoc
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
-	return epoch, err == nil, classify(err)
+	return epoch, err == nil, r.db.classify(err)
 }
 
 // after is the next epoch: above the last one, and never below the clock.
 func after(last, now int64) int64 { return max(last+1, now) }
 
-func knownBoots(ctx context.Context, tx *sql.Tx, deviceID string) (known map[string]int64, last int64, err error) {
+func knownBoots(ctx context.Context, tx *transaction, deviceID string) (known map[string]int64, last int64, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT boot_id, epoch FROM boots WHERE device_id = ?`, deviceID)
 	if err != nil {
 		return nil, 0, err

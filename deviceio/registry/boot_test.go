@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -69,7 +68,7 @@ func TestLaw08AContradictingBootsListIsRefused(t *testing.T) {
 func TestLaw08EpochProperties(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	r := openFile(t, filepath.Join(t.TempDir(), "registry.db"), c)
+	r := openAt(t, newPlace(t), c)
 	device := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		device++
@@ -116,14 +115,13 @@ func bootNames(from, to int) (names []string) {
 func TestLaw07ALostRegistryGivesNoOldEpochs(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	dir := t.TempDir()
-	lost := openFile(t, filepath.Join(dir, "lost.db"), c)
+	lost := openAt(t, newPlace(t), c)
 	addRobot(t, lost)
 	old, err := lost.Boots(t.Context(), "robot", []string{"b1", "b2"})
 	must(t, err)
 	oldConnection := connect(t, lost, "gw-1")
 	c.pass(time.Minute)
-	fresh := openFile(t, filepath.Join(dir, "fresh.db"), c)
+	fresh := openAt(t, newPlace(t), c)
 	addRobot(t, fresh)
 	now, err := fresh.Boots(t.Context(), "robot", []string{"b3"})
 	must(t, err)

@@ -25,20 +25,20 @@ func (r *Registry) AddGateway(ctx context.Context, id, taskQueue string, ttl tim
 		INSERT INTO gateways (id, task_queue, expires_at) VALUES (?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, expires_at = excluded.expires_at`,
 		id, taskQueue, ms(r.now().Add(ttl)))
-	return classify(err)
+	return err
 }
 
 // EndGateway says that a gateway process is over: none of its connections counts any more.
 func (r *Registry) EndGateway(ctx context.Context, id string) error {
 	_, err := r.db.ExecContext(ctx, `UPDATE gateways SET expires_at = 0 WHERE id = ?`, id)
-	return classify(err)
+	return err
 }
 
 // Connect records a new connection of a device and returns its epoch, higher than any before. It takes the place of
 // every older connection, whichever gateway holds that. The gateway must have been added.
 func (r *Registry) Connect(ctx context.Context, c Connection, ttl time.Duration) (epoch int64, err error) {
 	now := r.now()
-	err = r.within(ctx, func(tx *sql.Tx) error {
+	err = r.within(ctx, c.DeviceID, func(tx *transaction) error {
 		var last int64
 		err := tx.QueryRowContext(ctx, `SELECT connection_epoch FROM connections WHERE device_id = ?`, c.DeviceID).Scan(&last)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -74,7 +74,7 @@ func (r *Registry) Disconnect(ctx context.Context, deviceID string, epoch int64)
 func (r *Registry) Heartbeat(ctx context.Context, gatewayID string, held map[string]int64, ttl time.Duration) (lost []string, err error) {
 	now := r.now()
 	until := ms(now.Add(ttl))
-	err = r.within(ctx, func(tx *sql.Tx) error {
+	err = r.within(ctx, "", func(tx *transaction) error {
 		lost = nil
 		if _, err := tx.ExecContext(ctx, `UPDATE gateways SET expires_at = ? WHERE id = ?`, until, gatewayID); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (r *Registry) Heartbeat(ctx context.Context, gatewayID string, held map[str
 }
 
 // renew extends one lease, if the epoch is the current one and the device is still approved.
-func renew(ctx context.Context, tx *sql.Tx, deviceID string, epoch, until, now int64) error {
+func renew(ctx context.Context, tx *transaction, deviceID string, epoch, until, now int64) error {
 	err := one(tx.ExecContext(ctx, `
 		UPDATE connections SET expires_at = ? WHERE device_id = ? AND connection_epoch = ?
 		AND EXISTS (SELECT 1 FROM devices d WHERE d.id = connections.device_id AND d.state = 'approved')`, until, deviceID, epoch))
@@ -129,7 +129,7 @@ func (r *Registry) Route(ctx context.Context, deviceID string) (route plan.Route
 		err = unmarshal(profile, &route.Profile)
 	}
 	if err != nil {
-		return plan.Route{}, false, fmt.Errorf("route to device %s: %w", short(deviceID), classify(err))
+		return plan.Route{}, false, fmt.Errorf("route to device %s: %w", short(deviceID), r.db.classify(err))
 	}
 	return route, true, nil
 }

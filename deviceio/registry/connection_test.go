@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -78,8 +77,8 @@ func TestRouteOfAnUnknownDeviceIsNone(t *testing.T) {
 func TestAnOldEpochIsFenced(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	one, two := openFile(t, path, c), openFile(t, path, c)
+	path := newPlace(t)
+	one, two := openAt(t, path, c), openAt(t, path, c)
 	addRobot(t, one)
 	must(t, two.AddGateway(t.Context(), "gw-2", "deviceio@gw-2", ttl))
 	old, fresh := connect(t, one, "gw-1"), connect(t, two, "gw-2")
@@ -149,8 +148,8 @@ func TestConnectNeedsAKnownGatewayAndDevice(t *testing.T) {
 func TestConcurrentConnectsGetDistinctEpochs(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	handles := []*registry.Registry{openFile(t, path, c), openFile(t, path, c)}
+	path := newPlace(t)
+	handles := []*registry.Registry{openAt(t, path, c), openAt(t, path, c)}
 	addRobot(t, handles[0])
 	var mu sync.Mutex
 	epochs := map[int64]bool{}

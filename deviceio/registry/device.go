@@ -27,17 +27,25 @@ const (
 
 // Device is what is known of one device.
 type Device struct {
-	ID           string       `json:"device_id"`
-	PublicKey    string       `json:"public_key"`
-	RequestID    string       `json:"request_id"` // of its pairing request
-	State        State        `json:"state"`
-	DisplayName  string       `json:"display_name"`  // what it calls itself
-	FriendlyName string       `json:"friendly_name"` // what people call it; "" for none
-	Caps         []string     `json:"caps"`
-	Commands     []string     `json:"commands"`
-	Profile      plan.Profile `json:"profile"`
-	StoreID      string       `json:"store_id"`     // "" for a plain node
-	RetentionMs  int64        `json:"retention_ms"` // how long its store remembers an operation
+	ID           string    `json:"device_id"`
+	PublicKey    string    `json:"public_key"`
+	RequestID    string    `json:"request_id"` // of its pairing request
+	State        State     `json:"state"`
+	StateAt      time.Time `json:"state_at,omitzero"` // when it was set by a person
+	DisplayName  string    `json:"display_name"`      // what it calls itself
+	FriendlyName string    `json:"friendly_name"`     // what people call it; "" for none
+	Caps         []string  `json:"caps"`
+	// Commands is what it advertised when it last connected, and ApprovedCommands what a person let it be asked to do: only
+	// what is in both is sent (Offers).
+	Commands         []string `json:"commands"`
+	ApprovedCommands []string `json:"approved_commands"`
+	// Permissions is what it said of its own permissions: granted or not; one that it does not name is not known.
+	Permissions map[string]bool `json:"permissions"`
+	// InstanceID names the installation behind the key, "" if it names none: one installation has one key.
+	InstanceID  string       `json:"instance_id"`
+	Profile     plan.Profile `json:"profile"`
+	StoreID     string       `json:"store_id"`     // "" for a plain node
+	RetentionMs int64        `json:"retention_ms"` // how long its store remembers an operation
 	// Rooms is its own room catalog as read at RoomsAt; the zero time means never.
 	Rooms      []catalog.Room `json:"rooms"`
 	RoomsAt    time.Time      `json:"rooms_at,omitzero"`
@@ -58,7 +66,9 @@ func (d Device) Name() string {
 // Declaration is what a device says of itself in its handshake, its identity already proved.
 type Declaration struct {
 	ID, PublicKey, DisplayName string
+	InstanceID                 string // "" for none
 	Caps, Commands             []string
+	Permissions                map[string]bool
 	Profile                    plan.Profile
 	StoreID                    string
 	RetentionMs                int64
@@ -66,63 +76,73 @@ type Declaration struct {
 
 // Declare records a device's declaration and returns the device. An unknown one becomes Pending with a pairing request,
 // which stays the same however often it knocks. A revoked one changes nothing of itself.
+//
+// ErrKeyChanged if it says to be a device that is approved, and has another key: nothing is recorded then.
 func (r *Registry) Declare(ctx context.Context, d Declaration) (Device, error) {
-	caps, commands, profile, err := declared(d)
+	row, err := declared(d)
 	if err != nil {
 		return Device{}, err
 	}
 	now := ms(r.now())
-	_, err = r.db.ExecContext(ctx, `
-		INSERT INTO devices (id, public_key, request_id, state, display_name, caps, commands, profile, store_id, retention_ms,
-		                     created_at, last_seen_at)
-		VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, caps = excluded.caps, commands = excluded.commands,
-			profile = excluded.profile, store_id = excluded.store_id, retention_ms = excluded.retention_ms,
-			last_seen_at = excluded.last_seen_at
-		WHERE devices.state <> 'revoked'`,
-		d.ID, d.PublicKey, rand.Text(), norm.NFC.String(d.DisplayName), caps, commands, profile, d.StoreID, d.RetentionMs, now, now)
+	err = r.within(ctx, d.ID, func(tx *transaction) error {
+		if err := sameKey(ctx, tx, d); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO devices (id, public_key, request_id, state, display_name, caps, commands, permissions, instance_id, profile,
+			                     store_id, retention_ms, created_at, last_seen_at)
+			VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, caps = excluded.caps, commands = excluded.commands,
+				permissions = excluded.permissions, instance_id = excluded.instance_id, profile = excluded.profile,
+				store_id = excluded.store_id, retention_ms = excluded.retention_ms, last_seen_at = excluded.last_seen_at
+			WHERE devices.state <> 'revoked'`,
+			d.ID, d.PublicKey, rand.Text(), norm.NFC.String(d.DisplayName), row.caps, row.commands, row.permissions, d.InstanceID, row.profile,
+			d.StoreID, d.RetentionMs, now, now)
+		return err
+	})
 	if err != nil {
-		return Device{}, fmt.Errorf("record device %s: %w", short(d.ID), classify(err))
+		return Device{}, fmt.Errorf("record device %s: %w", short(d.ID), err)
 	}
 	return r.Device(ctx, d.ID)
 }
 
-func declared(d Declaration) (caps, commands, profile string, err error) {
-	list := func(v any) (text string) {
-		var body []byte
-		if err == nil {
-			body, err = json.Marshal(v)
-		}
-		return string(body)
+// sameKey refuses another key for a known device: under its id, or under the name of its installation.
+func sameKey(ctx context.Context, tx *transaction, d Declaration) error {
+	var id, key string
+	err := tx.QueryRowContext(ctx, `SELECT id, public_key FROM devices
+		WHERE (id = ? AND public_key <> ?) OR (id <> ? AND instance_id = ? AND instance_id <> '' AND state = 'approved')`,
+		d.ID, d.PublicKey, d.ID, d.InstanceID).Scan(&id, &key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
 	}
-	return list(append([]string{}, d.Caps...)), list(append([]string{}, d.Commands...)), list(d.Profile), err
-}
-
-// Approve lets a device connect.
-func (r *Registry) Approve(ctx context.Context, id string) error {
-	return r.setState(ctx, id, Approved)
-}
-
-// Revoke throws a device out: its tokens are void, its connection is closed at the gateway's next heartbeat.
-func (r *Registry) Revoke(ctx context.Context, id string) error { return r.setState(ctx, id, Revoked) }
-
-func (r *Registry) setState(ctx context.Context, id string, to State) error {
-	return r.within(ctx, func(tx *sql.Tx) error {
-		if err := one(tx.ExecContext(ctx, `UPDATE devices SET state = ? WHERE id = ?`, string(to), id)); err != nil {
-			return fmt.Errorf("device %s: %w", short(id), err)
-		}
-		if to != Revoked {
-			return nil
-		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM device_tokens WHERE device_id = ?`, id)
+	if err != nil {
 		return err
-	})
+	}
+	return fmt.Errorf("%w: it is known as device %s with key %s; revoke that one if it was set up anew", ErrKeyChanged, short(id), short(key))
+}
+
+// lists is the parts of a declaration that are kept as JSON.
+type lists struct{ caps, commands, permissions, profile string }
+
+func declared(d Declaration) (row lists, err error) {
+	if d.Permissions == nil {
+		d.Permissions = map[string]bool{}
+	}
+	for into, part := range map[*string]any{&row.caps: append([]string{}, d.Caps...), &row.commands: append([]string{}, d.Commands...),
+		&row.permissions: d.Permissions, &row.profile: d.Profile} {
+		body, err := json.Marshal(part)
+		if err != nil {
+			return row, err
+		}
+		*into = string(body)
+	}
+	return row, nil
 }
 
 // SetFriendlyName sets what people call a device; "" takes the name away. ErrNameTaken if another device has it.
 func (r *Registry) SetFriendlyName(ctx context.Context, id, name string) error {
 	name = norm.NFC.String(name)
-	return r.within(ctx, func(tx *sql.Tx) error {
+	return r.within(ctx, "names", func(tx *transaction) error {
 		var holder string
 		err := tx.QueryRowContext(ctx, `SELECT id FROM devices WHERE friendly_name = ? AND friendly_name <> '' AND id <> ?`, name, id).Scan(&holder)
 		if err == nil {
@@ -147,7 +167,7 @@ func (r *Registry) SetRooms(ctx context.Context, id string, rooms []catalog.Room
 // one turns "no row was changed" into ErrNoDevice.
 func one(result sql.Result, err error) error {
 	if err != nil {
-		return classify(err)
+		return err
 	}
 	n, err := result.RowsAffected()
 	if err == nil && n == 0 {

@@ -1,9 +1,7 @@
 package registry_test
 
 import (
-	"database/sql"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +32,7 @@ func TestARevokedDeviceChangesNothingOfItself(t *testing.T) {
 	before, err := r.Device(t.Context(), "robot")
 	must(t, err)
 	c.pass(time.Hour)
-	after, err := r.Declare(t.Context(), registry.Declaration{ID: "robot", DisplayName: "other", StoreID: "store-9"})
+	after, err := r.Declare(t.Context(), registry.Declaration{ID: "robot", PublicKey: "key-robot", DisplayName: "other", StoreID: "store-9"})
 	must(t, err)
 	if after.State != registry.Revoked || after.DisplayName != before.DisplayName || !after.LastSeenAt.Equal(before.LastSeenAt) {
 		t.Errorf("after %+v, before %+v", after, before)
@@ -98,8 +96,8 @@ func TestRoomsAreKept(t *testing.T) {
 func TestTokensAreKeptAsHashesAndBoundToTheDevice(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	r := openFile(t, path, c)
+	path := newPlace(t)
+	r := openAt(t, path, c)
 	addRobot(t, r)
 	must(t, declare(t.Context(), r, "second"))
 	token, err := r.IssueToken(t.Context(), "robot")
@@ -135,10 +133,16 @@ func valid(t *testing.T, r *registry.Registry, device, token string) bool {
 
 func dump(t *testing.T, path string) string {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	must(t, err)
+	db := open(t, path)
 	defer func() { must(t, db.Close()) }()
-	var all string
-	must(t, db.QueryRowContext(t.Context(), `SELECT group_concat(token_hash || ' ' || device_id) FROM device_tokens`).Scan(&all))
-	return all
+	rows, err := db.QueryContext(t.Context(), `SELECT token_hash || ' ' || device_id FROM device_tokens`)
+	must(t, err)
+	defer func() { must(t, errors.Join(rows.Err(), rows.Close())) }()
+	var all strings.Builder
+	for rows.Next() {
+		var row string
+		must(t, rows.Scan(&row))
+		all.WriteString(row + "\n")
+	}
+	return all.String()
 }

@@ -8,13 +8,15 @@ import (
 var (
 	// ErrUnreadable means that the file cannot be opened or made: its folder is missing, or may not be read or written.
 	ErrUnreadable = errors.New("the registry file cannot be used")
+	// ErrUnreachable means that the PostgreSQL server cannot be reached, or does not let us use the database.
+	ErrUnreachable = errors.New("the registry's PostgreSQL server cannot be used")
 	// ErrCorrupt means that the file is damaged or is no SQLite database. Restore it, or move it away: the devices then
 	// pair again.
 	ErrCorrupt = errors.New("the registry file is damaged or is not a registry")
 	// ErrReplaced means that the file was removed, or another one put in its place, while it was open. Restart what uses it.
 	ErrReplaced = errors.New("the registry file was removed or replaced: put it back, and restart the gateways and the API")
-	// ErrNewerSchema means that a newer Errand wrote the file. Run that one, or give this one a file of its own.
-	ErrNewerSchema = errors.New("the registry file was written by a newer version")
+	// ErrNewerSchema means that a newer Errand wrote the registry. Run that one, or give this one a registry of its own.
+	ErrNewerSchema = errors.New("the registry was written by a newer version")
 
 	// ErrNoDevice means that no device has this id or name.
 	ErrNoDevice = errors.New("no such device")
@@ -24,6 +26,13 @@ var (
 	ErrNameTaken = errors.New("another device has this friendly name")
 	// ErrFenced means that a newer connection of the device exists: the caller holds the old one and must let go.
 	ErrFenced = errors.New("a newer connection of this device exists")
+	// ErrKeyChanged means that a device which is known comes with another key: it was set up anew, or somebody else
+	// says that it is it.
+	ErrKeyChanged = errors.New("a known device came with another key")
+	// ErrNotAdvertised means that a command was to be approved that the device does not offer.
+	ErrNotAdvertised = errors.New("the device does not advertise this command")
+	// ErrSetupCode means that a setup code is not one of ours, is over, or was used by another device.
+	ErrSetupCode = errors.New("the setup code is unknown, over or used")
 	// ErrDifferentBody means that the same idempotency key came with another body before.
 	ErrDifferentBody = errors.New("this idempotency key was used with another body")
 )

@@ -12,7 +12,7 @@ import (
 // deviceQuery reads devices with their presence. It takes the time twice, for the two leases.
 const deviceQuery = `
 	SELECT d.id, d.public_key, d.request_id, d.state, d.display_name, d.friendly_name, d.caps, d.commands, d.profile,
-	       d.store_id, d.retention_ms, d.rooms, d.rooms_at, d.created_at, d.last_seen_at,
+	       d.instance_id, d.permissions, d.approved_commands, d.state_at, d.store_id, d.retention_ms, d.rooms, d.rooms_at, d.created_at, d.last_seen_at,
 	       d.state = 'approved' AND EXISTS (SELECT 1 FROM connections c JOIN gateways g ON g.id = c.gateway_id
 	               WHERE c.device_id = d.id AND c.expires_at > ? AND g.expires_at > ?)
 	FROM devices d`
@@ -65,13 +65,13 @@ func (r *Registry) devices(ctx context.Context, rest string, args ...any) (found
 	now := ms(r.now())
 	rows, err := r.db.QueryContext(ctx, deviceQuery+rest, append([]any{now, now}, args...)...)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, classify(rows.Err()), rows.Close()) }()
+	defer func() { err = errors.Join(err, r.db.classify(rows.Err()), rows.Close()) }()
 	for rows.Next() {
 		d, err := scanDevice(rows)
 		if err != nil {
-			return nil, err
+			return nil, r.db.classify(err)
 		}
 		found = append(found, d)
 	}
@@ -80,16 +80,17 @@ func (r *Registry) devices(ctx context.Context, rest string, args ...any) (found
 
 func scanDevice(rows *sql.Rows) (Device, error) {
 	var d Device
-	var caps, commands, profile, rooms string
-	var roomsAt, createdAt, lastSeenAt int64
+	var caps, commands, profile, permissions, approved, rooms string
+	var stateAt, roomsAt, createdAt, lastSeenAt int64
 	err := rows.Scan(&d.ID, &d.PublicKey, &d.RequestID, &d.State, &d.DisplayName, &d.FriendlyName, &caps, &commands, &profile,
-		&d.StoreID, &d.RetentionMs, &rooms, &roomsAt, &createdAt, &lastSeenAt, &d.Online)
+		&d.InstanceID, &permissions, &approved, &stateAt, &d.StoreID, &d.RetentionMs, &rooms, &roomsAt, &createdAt, &lastSeenAt, &d.Online)
 	if err != nil {
-		return Device{}, classify(err)
+		return Device{}, err
 	}
-	d.RoomsAt, d.CreatedAt, d.LastSeenAt = instant(roomsAt), instant(createdAt), instant(lastSeenAt)
+	d.StateAt, d.RoomsAt, d.CreatedAt, d.LastSeenAt = instant(stateAt), instant(roomsAt), instant(createdAt), instant(lastSeenAt)
 	err = errors.Join(unmarshal([]byte(caps), &d.Caps), unmarshal([]byte(commands), &d.Commands),
-		unmarshal([]byte(profile), &d.Profile), unmarshal([]byte(rooms), &d.Rooms))
+		unmarshal([]byte(profile), &d.Profile), unmarshal([]byte(rooms), &d.Rooms),
+		unmarshal([]byte(permissions), &d.Permissions), unmarshal([]byte(approved), &d.ApprovedCommands))
 	if err != nil {
 		return Device{}, fmt.Errorf("device %s: %w", short(d.ID), err)
 	}

@@ -2,30 +2,23 @@ package registry
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 //go:embed schema/*.sql
 var schema embed.FS
 
-// Registry is one open registry file. It is safe for many goroutines, and other processes may hold the same file.
+// Registry is one open registry. It is safe for many goroutines, and other processes may use the same one.
 type Registry struct {
-	db   *sql.DB
-	now  func() time.Time
-	path string
-	file fs.FileInfo // what was at path when it was opened
+	db  *store
+	now func() time.Time
 }
 
 // Option changes how a registry is opened.
@@ -34,112 +27,56 @@ type Option func(*Registry)
 // WithClock takes the time from now instead of the system's clock.
 func WithClock(now func() time.Time) Option { return func(r *Registry) { r.now = now } }
 
-// Open opens the registry file at path, makes it if it is absent, and brings its schema up to date.
-// The folder must exist. The error is, by errors.Is, ErrUnreadable, ErrCorrupt or ErrNewerSchema where one fits.
-func Open(ctx context.Context, path string, opts ...Option) (*Registry, error) {
-	if err := writable(path); err != nil {
-		return nil, fmt.Errorf("registry %s: %w: %w", path, ErrUnreadable, err)
+// Open opens the registry at a place and brings its schema up to date. The place is one of
+//
+//	.errand/registry.db                     a SQLite file, made if it is absent; its folder must exist
+//	postgres://user@host:5432/errand        a PostgreSQL database, which must exist (the password is better in PGPASSWORD)
+//
+// The error is, by errors.Is, ErrUnreadable, ErrUnreachable, ErrCorrupt or ErrNewerSchema where one fits. It never shows a
+// password.
+func Open(ctx context.Context, place string, opts ...Option) (*Registry, error) {
+	open, name := openSQLite, place
+	if IsURL(place) {
+		open, name = openPostgres, Redacted(place)
 	}
-	db, err := sql.Open("sqlite", dataSource(path))
+	db, err := open(ctx, place)
 	if err != nil {
-		return nil, fmt.Errorf("registry %s: %w", path, err)
+		return nil, fmt.Errorf("registry %s: %w", name, err)
 	}
-	// Readers run beside the one writer; more connections than this only wait for each other.
-	db.SetMaxOpenConns(4)
-	r := &Registry{db: db, now: time.Now, path: path}
+	r := &Registry{db: db, now: time.Now}
 	for _, opt := range opts {
 		opt(r)
 	}
-	if err := r.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("registry %s: %w", path, errors.Join(err, db.Close()))
-	}
-	if r.file, err = os.Stat(path); err != nil {
-		return nil, fmt.Errorf("registry %s: %w", path, errors.Join(ErrReplaced, err, db.Close()))
+	if err := db.prepare(ctx, r); err != nil {
+		return nil, fmt.Errorf("registry %s: %w", name, errors.Join(err, db.Close()))
 	}
 	return r, nil
 }
 
-// inPlace tells that the file is still the one that was opened. One that was removed still takes writes, which nobody will
-// ever read; and whoever starts next makes another, so that two processes would go by two registries.
-func (r *Registry) inPlace() error {
-	now, err := os.Stat(r.path)
-	if err != nil || !os.SameFile(r.file, now) {
-		return fmt.Errorf("%s: %w", r.path, ErrReplaced)
-	}
-	return nil
+// IsURL tells a PostgreSQL URL from the path of a file.
+func IsURL(place string) bool {
+	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// Close lets go of the file.
+// Close lets go of the registry.
 func (r *Registry) Close() error { return r.db.Close() }
 
-// Ping tells whether the file is still there and answers.
+// Ping tells whether the registry is still there and answers.
 func (r *Registry) Ping(ctx context.Context) error {
-	return errors.Join(r.inPlace(), classify(r.db.PingContext(ctx)))
+	return errors.Join(r.db.inPlace(), r.db.classify(r.db.PingContext(ctx)))
 }
 
-// writable opens the file once for reading and writing, since SQLite's own error names no cause.
-func writable(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// dataSource is the SQLite URI. Every transaction takes the write lock at its start, so that two processes that read
-// and then write wait for each other instead of failing half way.
-func dataSource(path string) string {
-	query := url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
-		"_txlock": {"immediate"},
-	}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query.Encode()}).String()
-}
-
-// openTries bounds how often a busy file is tried, 100 ms apart: SQLite does not wait for the switch of a new file to WAL,
-// which several processes that start at once all want to make.
-const openTries = 50
-
-// prepare checks the file and migrates it, once no other process is in its way.
-func (r *Registry) prepare(ctx context.Context) error {
-	for attempt := 1; ; attempt++ {
-		err := r.check(ctx)
-		if !busy(err) || attempt == openTries {
-			return err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
-	}
-}
-
-func busy(err error) bool {
-	var failure *sqlite.Error
-	return errors.As(err, &failure) && failure.Code()&0xff == sqlite3.SQLITE_BUSY
-}
-
-func (r *Registry) check(ctx context.Context) error {
-	var verdict string
-	if err := r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		return classify(err)
-	}
-	if verdict != "ok" {
-		return fmt.Errorf("%w: %s", ErrCorrupt, verdict)
-	}
+// migrate brings the schema up to date. Two processes may start on a new registry at once: the one that comes second finds
+// half of the work done, fails, and looks again.
+func migrate(ctx context.Context, s *store, dialect goose.Dialect, opts ...goose.ProviderOption) error {
 	files, err := fs.Sub(schema, "schema")
 	if err != nil {
 		return err
 	}
-	migrations, err := goose.NewProvider(goose.DialectSQLite3, r.db, files)
+	migrations, err := goose.NewProvider(dialect, s.DB, files, opts...)
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, migrations)
-}
-
-// migrate brings the schema up to date. Two processes may start on a new file at once: the one that comes second finds
-// half of the work done, fails, and looks again.
-func migrate(ctx context.Context, migrations *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
 		current, target, err := migrations.GetVersions(ctx)
 		if err == nil && current > target {
@@ -152,7 +89,7 @@ func migrate(ctx context.Context, migrations *goose.Provider) error {
 			_, err = migrations.Up(ctx)
 		}
 		if err != nil && attempt == 5 {
-			return fmt.Errorf("migrate: %w", classify(err))
+			return fmt.Errorf("migrate: %w", s.classify(err))
 		}
 		if err != nil {
 			if err := pause(ctx, 100*time.Millisecond); err != nil {
@@ -174,37 +111,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// classify names SQLite's verdict on a broken file.
-func classify(err error) error {
-	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
-		return err
-	}
-	switch failure.Code() & 0xff {
-	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return fmt.Errorf("%w: %w", ErrUnreadable, err)
-	}
-	return err
-}
-
-// within runs f in one transaction, which is on disk when within returns nil.
-func (r *Registry) within(ctx context.Context, f func(*sql.Tx) error) error {
-	if err := r.inPlace(); err != nil {
-		return err
-	}
-	tx, err := r.db.BeginTx(ctx, nil)
-	if err != nil {
-		return classify(err)
-	}
-	if err := f(tx); err != nil {
-		return classify(errors.Join(err, tx.Rollback()))
-	}
-	return classify(tx.Commit())
-}
-
-// ms is a time as the file keeps it, and instant its reverse; 0 is the zero time.
+// ms is a time as the registry keeps it, and instant its reverse; 0 is the zero time.
 func ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

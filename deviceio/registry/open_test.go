@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 
 func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Dir(aFile(t))
 	text := filepath.Join(dir, "text.db")
 	must(t, os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600))
 	newer := filepath.Join(dir, "newer.db")
@@ -66,17 +65,17 @@ func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 
 func TestOpenTakesAnyPath(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "안방 registry?#%.db")
-	r := openFile(t, path, newClock())
+	path := filepath.Join(filepath.Dir(aFile(t)), "안방 registry?#%.db")
+	r := openAt(t, path, newClock())
 	addRobot(t, r)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("the file is somewhere else: %v", err)
 	}
 }
 
-func TestManyProcessesMayOpenANewFileAtOnce(t *testing.T) {
+func TestManyProcessesMayOpenANewRegistryAtOnce(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "registry.db")
+	path := newPlace(t)
 	var all sync.WaitGroup
 	errs := make(chan error, 8)
 	for range cap(errs) {
@@ -98,10 +97,10 @@ func TestManyProcessesMayOpenANewFileAtOnce(t *testing.T) {
 }
 
 // Two processes that connect the same device never get the same epoch.
-func TestProcessesShareOneFile(t *testing.T) {
+func TestProcessesShareOneRegistry(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	r := openFile(t, path, newClock())
+	path := newPlace(t)
+	r := openAt(t, path, newClock())
 	addRobot(t, r)
 	first := connect(t, r, "gw-1")
 	var others sync.WaitGroup
@@ -130,11 +129,10 @@ func connectOnce(path string) (err error) {
 	return errors.Join(err, r.Close())
 }
 
-func exec1(t *testing.T, path, statement string) {
+func exec1(t *testing.T, place, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	must(t, err)
-	_, err = db.ExecContext(t.Context(), statement)
+	db := open(t, place)
+	_, err := db.ExecContext(t.Context(), statement)
 	must(t, errors.Join(err, db.Close()))
 }
 
@@ -153,8 +151,8 @@ func damage(t *testing.T, path string) {
 // written any more, and whoever asks is told.
 func TestLaw19ARemovedFileTakesNothing(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	r := openFile(t, path, newClock())
+	path := aFile(t)
+	r := openAt(t, path, newClock())
 	addRobot(t, r)
 	must(t, r.Ping(t.Context()))
 	aside := path + ".aside"

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -14,6 +13,8 @@ const (
 	// BootsPerDevice is how many boots keep their epochs. A device lists at most 64, and only those of which it still has
 	// something to say.
 	BootsPerDevice = 1_000
+	// SetupCodeKept is how long a setup code that is over is remembered.
+	SetupCodeKept = 24 * time.Hour
 	// GatewayFor is how long a gateway that ended is remembered, unless it was some device's last.
 	GatewayFor = 30 * 24 * time.Hour
 )
@@ -21,7 +22,7 @@ const (
 // Prune forgets what is beyond these bounds. Gateways call it now and then.
 func (r *Registry) Prune(ctx context.Context) error {
 	now := r.now()
-	return r.within(ctx, func(tx *sql.Tx) error {
+	return r.within(ctx, "", func(tx *transaction) error {
 		for _, forget := range []struct {
 			query string
 			bound int64
@@ -33,6 +34,7 @@ func (r *Registry) Prune(ctx context.Context) error {
 			{`DELETE FROM boots WHERE (device_id, boot_id) IN (SELECT device_id, boot_id FROM (
 				SELECT device_id, boot_id, row_number() OVER (PARTITION BY device_id ORDER BY epoch DESC) AS place
 				FROM boots) AS placed WHERE place > ?)`, BootsPerDevice},
+			{`DELETE FROM setup_codes WHERE expires_at <= ?`, ms(now.Add(-SetupCodeKept))},
 			{`DELETE FROM gateways WHERE expires_at <= ? AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.gateway_id = gateways.id)`,
 				ms(now.Add(-GatewayFor))},
 		} {

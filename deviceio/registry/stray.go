@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -31,7 +30,7 @@ type StrayEvent struct {
 // acknowledgement. It is on disk when KeepStray returns.
 func (r *Registry) KeepStray(ctx context.Context, e StrayEvent) (StrayEvent, error) {
 	e.ReceivedAt = r.now()
-	err := r.within(ctx, func(tx *sql.Tx) error {
+	err := r.within(ctx, e.DeviceID, func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO stray_events (device_id, event_id, body_hash, boot_id, seq, epoch, ack, reason, body, received_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, event_id, body_hash) DO NOTHING`,
@@ -86,13 +85,13 @@ func (r *Registry) strays(ctx context.Context, where string, limit int, args ...
 	rows, err := r.db.QueryContext(ctx, strayQuery+` WHERE `+where+
 		` ORDER BY received_at DESC, seq DESC, event_id DESC, body_hash DESC LIMIT ?`, append(args, limit)...)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, classify(rows.Err()), rows.Close()) }()
+	defer func() { err = errors.Join(err, r.db.classify(rows.Err()), rows.Close()) }()
 	for rows.Next() {
 		e, err := scanStray(rows)
 		if err != nil {
-			return nil, err
+			return nil, r.db.classify(err)
 		}
 		found = append(found, e)
 	}
@@ -129,7 +128,7 @@ func scanStray(row interface{ Scan(...any) error }) (StrayEvent, error) {
 	var receivedAt int64
 	err := row.Scan(&e.DeviceID, &e.EventID, &e.BodyHash, &e.BootID, &e.Seq, &e.Epoch, &e.Ack, &e.Reason, &body, &receivedAt)
 	e.Body, e.ReceivedAt = json.RawMessage(body), instant(receivedAt)
-	return e, classify(err)
+	return e, err
 }
 
 // unmarshal reads JSON that this package wrote.

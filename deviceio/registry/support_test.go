@@ -2,12 +2,15 @@ package registry_test
 
 import (
 	"context"
+	"database/sql"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"errand/deviceio/registry"
+	"errand/internal/pgtest"
 	"errand/plan"
 )
 
@@ -31,10 +34,10 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// openFile opens a registry file and closes it with the test.
-func openFile(t *testing.T, path string, c *clock) *registry.Registry {
+// openAt opens a registry and closes it with the test.
+func openAt(t *testing.T, place string, c *clock) *registry.Registry {
 	t.Helper()
-	r, err := registry.Open(t.Context(), path, registry.WithClock(c.now))
+	r, err := registry.Open(t.Context(), place, registry.WithClock(c.now))
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -46,13 +49,43 @@ func openFile(t *testing.T, path string, c *clock) *registry.Registry {
 	return r
 }
 
-// newRegistry opens a fresh file with one approved device "robot" and a live gateway "gw-1".
+// newRegistry opens a fresh registry with one approved device "robot" and a live gateway "gw-1".
 func newRegistry(t *testing.T) (*registry.Registry, *clock) {
 	t.Helper()
 	c := newClock()
-	r := openFile(t, filepath.Join(t.TempDir(), "registry.db"), c)
+	r := openAt(t, newPlace(t), c)
 	addRobot(t, r)
 	return r, c
+}
+
+// newPlace is where a fresh registry may be: a file, or a database where the tests run on PostgreSQL.
+func newPlace(t *testing.T) string {
+	t.Helper()
+	if onPostgres() {
+		return (&pgtest.Server{URL: os.Getenv(postgresVariable)}).Database(t)
+	}
+	return filepath.Join(t.TempDir(), "registry.db")
+}
+
+// aFile is the path of a fresh file, for tests that are about files.
+func aFile(t *testing.T) string {
+	t.Helper()
+	if onPostgres() {
+		t.Skip("about files")
+	}
+	return filepath.Join(t.TempDir(), "registry.db")
+}
+
+// open opens the database itself.
+func open(t *testing.T, place string) *sql.DB {
+	t.Helper()
+	driver := "sqlite"
+	if registry.IsURL(place) {
+		driver = "pgx"
+	}
+	db, err := sql.Open(driver, place)
+	must(t, err)
+	return db
 }
 
 const ttl = 10 * time.Second

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 )
@@ -16,7 +15,7 @@ const tokensKept = 4
 // IssueToken makes a new token for a device. Only its SHA-256 is kept: the returned text exists nowhere else.
 func (r *Registry) IssueToken(ctx context.Context, deviceID string) (string, error) {
 	token := rand.Text()
-	err := r.within(ctx, func(tx *sql.Tx) error {
+	err := r.within(ctx, deviceID, func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO device_tokens (token_hash, device_id, issued_at) VALUES (?, ?, ?)`,
 			digest(token), deviceID, ms(r.now()))
 		if err != nil {
@@ -39,7 +38,7 @@ func (r *Registry) TokenValid(ctx context.Context, deviceID, token string) (bool
 	var n int
 	err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM device_tokens WHERE token_hash = ? AND device_id = ?`,
 		digest(token), deviceID).Scan(&n)
-	return n == 1, classify(err)
+	return n == 1, r.db.classify(err)
 }
 
 func digest(token string) string {

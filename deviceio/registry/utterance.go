@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -24,7 +23,7 @@ type Remembered struct {
 // ErrDifferentBody if that one had another body. Keys older than RememberedFor are forgotten.
 func (r *Registry) Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (Remembered, error) {
 	var row Remembered
-	err := r.within(ctx, func(tx *sql.Tx) error {
+	err := r.within(ctx, "request/"+key, func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM utterances WHERE created_at <= ?`, ms(now.Add(-RememberedFor)))
 		if err != nil {
 			return err
