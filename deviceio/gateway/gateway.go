@@ -28,6 +28,7 @@ type Gateway struct {
 	news      news
 	translate translator
 	counters  *counters
+	newID     func() string // of challenges and commands
 
 	// quit ends when draining begins, and unfinished handshakes with it. gate guards the step from open to draining.
 	quit     context.Context
@@ -43,7 +44,7 @@ func New(opts Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now()}
+	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now(), newID: rand.Text}
 	g.quit, g.stop = context.WithCancel(context.Background())
 	g.log = opts.Logger.With("gateway", g.id)
 	g.news = news{teller: opts.Leases, pause: opts.NewsInterval, timeout: opts.SignalTimeout, quit: g.quit, failed: func(deviceID string, err error) {
@@ -71,6 +72,11 @@ func (g *Gateway) TaskQueue() string { return "deviceio@" + g.id }
 // Run renews the presence of the gateway and of its devices until ctx ends. Then it drains: it takes no new device,
 // finishes what is in flight within DrainTimeout, and closes every socket with 1012, so that the devices come back soon.
 func (g *Gateway) Run(ctx context.Context) error {
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	watch.Go(func() { g.watchRevoked(watching) })
 	beat, tidy := time.NewTicker(g.opts.LeaseTTL/3), time.NewTicker(pruneEvery)
 	defer beat.Stop()
 	defer tidy.Stop()

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -43,7 +42,7 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) handshake(ctx context.Context, sock socket) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.opts.HandshakeTimeout)
 	defer cancel()
-	challenge := wire.Challenge{Nonce: rand.Text(), TS: g.opts.Now().UnixMilli()}
+	challenge := wire.Challenge{Nonce: g.newID(), TS: g.opts.Now().UnixMilli()}
 	frame, err := wire.NewEvent(wire.EventChallenge, challenge)
 	if err == nil {
 		err = sock.write(frame)
@@ -86,15 +85,20 @@ func turnAway(sock socket, requestID string, r *refusal) error {
 // open turns an accepted connect into the device's one session: checked, recorded under a new epoch, and in the place of
 // the one before.
 func (g *Gateway) open(ctx context.Context, sock socket, c wire.Connect, challenge wire.Challenge) (*session, *refusal) {
-	deviceToken, refused := g.prove(ctx, c, challenge)
+	shown, refused := g.prove(ctx, c, challenge)
+	var device registry.Device
 	if refused == nil {
-		refused = g.admit(ctx, c)
+		device, refused = g.admit(ctx, c, shown)
 	}
 	if refused != nil {
 		return nil, refused
 	}
 	s := newSession(g, sock, c)
-	if err := g.record(ctx, s, c, deviceToken); errors.Is(err, registry.ErrBootOrder) {
+	s.approve(device.ApprovedCommands)
+	if fresh := device.Unapproved(); len(fresh) > 0 {
+		s.log.Warn("the device advertises commands that nobody approved: they are not asked of it until it is approved again", "commands", fresh)
+	}
+	if err := g.record(ctx, s, c, shown.deviceToken); errors.Is(err, registry.ErrBootOrder) {
 		g.log.Error("a device contradicts the recorded order of its boots", "device", s.deviceID, "error", err)
 		return nil, refuse(wire.CodeInvalidRequest, detailBootOrder, err.Error())
 	} else if err != nil {
@@ -149,7 +153,7 @@ func (s *session) welcome(requestID string) error {
 			Methods: []string{wire.MethodInvokeResult, wire.MethodInvokeHeld, wire.MethodNodeEvent},
 			Events:  []string{wire.EventTick, wire.EventShutdown, wire.EventInvoke, wire.EventCancel},
 		},
-		Snapshot: wire.Snapshot{Presence: []any{}, Health: map[string]any{}, UptimeMs: now.Sub(s.g.born).Milliseconds()},
+		Snapshot: wire.Snapshot{Presence: []any{}, Health: map[string]any{}, UptimeMs: max(0, now.Sub(s.g.born).Milliseconds())},
 		Auth:     wire.HelloAuth{Role: wire.RoleNode, Scopes: []string{}, DeviceToken: s.token, IssuedAtMs: now.UnixMilli()},
 		Policy: wire.Policy{MaxPayload: wire.MaxPayload, MaxBufferedBytes: wire.MaxBuffered,
 			TickIntervalMs: s.g.opts.TickInterval.Milliseconds()},

@@ -63,6 +63,7 @@ type counters struct {
 	handshakes *prometheus.CounterVec
 	acks       *prometheus.CounterVec
 	unrecorded prometheus.Counter
+	keyChanges prometheus.Counter
 }
 
 func newCounters(t *table) *counters {
@@ -71,9 +72,10 @@ func newCounters(t *table) *counters {
 		handshakes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "errand_gateway_handshakes_total", Help: "Handshakes by how they ended."}, []string{"outcome"}),
 		acks:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "errand_gateway_events_total", Help: "Acknowledged events by kind and acknowledgement."}, []string{"event", "ack"}),
 		unrecorded: prometheus.NewCounter(prometheus.CounterOpts{Name: "errand_gateway_events_unrecorded_total", Help: "Events answered ok:false, to be sent again."}),
+		keyChanges: prometheus.NewCounter(prometheus.CounterOpts{Name: "errand_gateway_key_changes_total", Help: "Known devices turned away because they came with another key."}),
 	}
 	devices := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "errand_gateway_devices", Help: "Devices connected now."},
 		func() float64 { return float64(len(t.held())) })
-	c.all.MustRegister(c.handshakes, c.acks, c.unrecorded, devices)
+	c.all.MustRegister(c.handshakes, c.acks, c.unrecorded, c.keyChanges, devices)
 	return c
 }

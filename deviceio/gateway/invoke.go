@@ -2,10 +2,10 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"errand/deviceio/wire"
@@ -91,7 +91,7 @@ func (s *session) request(ctx context.Context, command string, params any) (wire
 	if err != nil {
 		return wire.Frame{}, "", fmt.Errorf("%s: write its parameters: %w", command, err)
 	}
-	id := rand.Text()
+	id := s.g.newID()
 	deadline, _ := ctx.Deadline()
 	frame, err := wire.NewEvent(wire.EventInvoke, wire.InvokeRequest{ID: id, NodeID: s.deviceID, Command: command,
 		ParamsJSON: string(text), TimeoutMs: max(1, time.Until(deadline).Milliseconds()), IdempotencyKey: id})
@@ -178,7 +178,11 @@ func outcome(command string, r wire.InvokeResult) (json.RawMessage, error) {
 	if r.Error != nil {
 		failure.Code, failure.Message = r.Error.Code, r.Error.Message
 	}
-	if failure.Code == wire.InvokeUnavailable || failure.Code == "NODE_NOT_READY" {
+	// A node says UNAVAILABLE of a command that it does not have, too: that will not pass.
+	if failure.Code == wire.InvokeUnavailable && strings.Contains(failure.Message, "not supported") {
+		failure.Code = wire.InvokeUnknownCommand
+	}
+	if failure.Code == wire.InvokeUnavailable || failure.Code == wire.InvokeNotReady {
 		return nil, errors.Join(plan.ErrNotConnected, failure)
 	}
 	return nil, failure

@@ -34,8 +34,12 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	if err != nil {
 		return plan.Submitted{}, err
 	}
-	if !s.offers(wire.CommandSubmitTask) {
-		refused := refusedHere(s, c, "COMMAND_NOT_OFFERED", "the device did not announce "+wire.CommandSubmitTask)
+	no, err := g.checkGates(ctx, s, c.CapabilityID, wire.CommandSubmitTask)
+	if err != nil {
+		return plan.Submitted{}, err
+	}
+	if no != nil {
+		refused := refusedHere(s, c, no)
 		refused.Unasked = true // an earlier submit under this id may still be on its way
 		return refused, nil
 	}
@@ -52,7 +56,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	g.owners.note(c.PlanID, c.DeviceID)
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
 	if failure, ok := notRun(err); ok {
-		return refusedHere(s, c, failure.Code, failure.Message), nil
+		return refusedHere(s, c, g.translate.reason(failure.Code, nil, failure.Message)), nil
 	}
 	if err != nil {
 		return plan.Submitted{}, err
@@ -74,15 +78,15 @@ func heldSince(ctx context.Context, now time.Time) time.Time {
 	return now
 }
 
-// notRun finds the device's word that it could not even read the command: nothing ran, and nothing will by sending it again.
+// notRun finds the device's word that the command did not begin: it cannot be read, or may not run now. That is a refusal, and
+// not an unknown outcome.
 func notRun(err error) (failure *DeviceError, ok bool) {
-	ok = errors.As(err, &failure) && (failure.Code == wire.InvokeUnknownCommand || failure.Code == wire.InvokeInvalidRequest)
+	ok = errors.As(err, &failure) && wire.NotRun(failure.Code)
 	return failure, ok
 }
 
-func refusedHere(s *session, c plan.Submit, code, detail string) plan.Submitted {
-	return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, ConnectionEpoch: s.epoch, Detail: detail,
-		Report: &plan.Report{Code: code, RequiresDecision: true, Recoverability: "permanent", Detail: detail}}
+func refusedHere(s *session, c plan.Submit, why *plan.Report) plan.Submitted {
+	return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, ConnectionEpoch: s.epoch, Detail: why.Detail, Report: why}
 }
 
 // CancelTask asks the device to stop an operation, over whatever connection it has now.
@@ -91,7 +95,7 @@ func (g *Gateway) CancelTask(ctx context.Context, c plan.CancelTask) (plan.Cance
 	if err != nil {
 		return plan.CancelAnswered{}, err
 	}
-	if !s.offers(wire.CommandCancelTask) {
+	if !s.advertises(wire.CommandCancelTask) {
 		return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelRefused, ConnectionEpoch: s.epoch,
 			Detail: "the device did not announce " + wire.CommandCancelTask}, nil
 	}
@@ -112,7 +116,7 @@ func (g *Gateway) Status(ctx context.Context, c plan.QueryStatus) (plan.StatusRe
 	if err != nil {
 		return plan.StatusReported{}, err
 	}
-	if !s.offers(wire.CommandTaskStatus) {
+	if !s.advertises(wire.CommandTaskStatus) {
 		return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnsupported, ConnectionEpoch: s.epoch,
 			Detail: "the device did not announce " + wire.CommandTaskStatus}, nil
 	}
@@ -158,7 +162,7 @@ func (g *Gateway) tell(ctx context.Context, deviceID, command string, params any
 		return err
 	}
 	if !s.offers(command) {
-		return &DeviceError{Command: command, Code: wire.InvokeUnknownCommand, Message: "it was not announced when the device connected"}
+		return &DeviceError{Command: command, Code: wire.InvokeUnknownCommand, Message: s.lacks(command)}
 	}
 	_, err = s.invoke(ctx, command, params)
 	return err

@@ -14,7 +14,7 @@ import (
 // planningContext reads the device's context and keeps its room catalog: the only source of room names (seed hop 2).
 func (s *session) planningContext(ctx context.Context) (map[string]any, error) {
 	if !s.offers(wire.CommandContext) {
-		return nil, &DeviceError{Command: wire.CommandContext, Code: wire.InvokeUnknownCommand, Message: "it was not announced when the device connected"}
+		return nil, &DeviceError{Command: wire.CommandContext, Code: wire.InvokeUnknownCommand, Message: s.lacks(wire.CommandContext)}
 	}
 	raw, err := s.invoke(ctx, wire.CommandContext, json.RawMessage(`{}`))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +38,9 @@ type session struct {
 	bootID    string // the current boot; "" for a plain node
 	bootEpoch int64
 	commands  []string
-	declared  *wire.Errand // what it can be relied on for; nil for a plain node
+	// permissions is what the device said of them; one that it does not name is not known.
+	permissions map[string]bool
+	declared    *wire.Errand // what it can be relied on for; nil for a plain node
 
 	// open is closed when hello was sent: no command goes out before it.
 	open chan struct{}
@@ -49,6 +50,7 @@ type session struct {
 	ending sync.Once
 
 	mu        sync.Mutex
+	approved  []string                 // the commands that a person approved
 	pending   map[string]pendingInvoke // invokes without an answer yet, by their ids
 	waiting   int                      // events taken and not yet answered
 	buffered  int                      // bytes of them
@@ -60,7 +62,8 @@ type session struct {
 }
 
 func newSession(g *Gateway, sock socket, c wire.Connect) *session {
-	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands, declared: c.Errand,
+	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands,
+		permissions: c.Permissions, declared: c.Errand,
 		open: make(chan struct{}), pending: make(map[string]pendingInvoke), idle: make(chan struct{}, 1),
 		events: make(chan wire.Frame, eventBacklog)}
 	s.log = g.log.With("device", s.deviceID, "connection", s.id)
@@ -200,9 +203,6 @@ func (s *session) answer(f wire.Frame) {
 		s.drop()
 	}
 }
-
-// offers tells whether the device announced the command when it connected.
-func (s *session) offers(command string) bool { return slices.Contains(s.commands, command) }
 
 // hold counts an event in, unless too much is in hand already: what a device sends is kept in memory until its turn comes.
 func (s *session) hold(f wire.Frame) bool {

@@ -3,6 +3,10 @@ package gateway_test
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +42,7 @@ type home struct {
 	registry *faulty
 	signals  *signals
 	url      string
+	path     string             // of the registry
 	stop     context.CancelFunc // ends Run: the gateway drains
 	ended    chan error
 	// current is the gateway that devices reach now; see restart.
@@ -47,9 +52,10 @@ type home struct {
 // newHome starts a gateway. change may set further options.
 func newHome(t *testing.T, change func(*gateway.Options)) *home {
 	t.Helper()
-	file, err := registry.Open(t.Context(), filepath.Join(t.TempDir(), "registry.db"))
+	path := filepath.Join(t.TempDir(), "registry.db")
+	file, err := registry.Open(t.Context(), path)
 	must(t, err)
-	h := &home{t: t, registry: &faulty{Registry: file}, signals: &signals{arrived: make(chan signal, 100)}, ended: make(chan error, 1)}
+	h := &home{t: t, path: path, registry: &faulty{Registry: file}, signals: &signals{arrived: make(chan signal, 100)}, ended: make(chan error, 1)}
 	opts := gateway.Options{Registry: h.registry, Catalog: testCatalog(), Signaller: h.signals, Token: sharedToken,
 		Logger: slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if change != nil {
@@ -75,14 +81,29 @@ func newHome(t *testing.T, change func(*gateway.Options)) *home {
 	return h
 }
 
+// exec changes the registry behind its back.
+func (h *home) exec(statement string, args ...any) {
+	h.t.Helper()
+	db, err := sql.Open("sqlite", h.path+"?_pragma=busy_timeout(5000)")
+	must(h.t, err)
+	_, err = db.ExecContext(h.t.Context(), statement, args...)
+	must(h.t, errors.Join(err, db.Close()))
+}
+
+// digest is how the registry keeps a token or a code.
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
 // testCatalog lists two capabilities; only move reports its start.
 func testCatalog() *catalog.Catalog {
 	text := catalog.SlotSchema{Type: "string"}
 	return &catalog.Catalog{
 		Capabilities: []catalog.Capability{
-			{ID: "move_to_room", TaskMethod: "setMoveTo", ReportStarted: true, ResultContract: catalog.ResultContract{
+			{ID: "move_to_room", TaskMethod: "setMoveTo", Enabled: true, ReportStarted: true, ResultContract: catalog.ResultContract{
 				BindableResultFields: []catalog.ResultField{{Name: "area_id", Schema: text}, {Name: "current_room_name", Schema: text}}}},
-			{ID: "purify", TaskMethod: "setStationaryPurify"},
+			{ID: "purify", TaskMethod: "setStationaryPurify", Enabled: true},
 		},
 		Reasons: []catalog.Reason{{Code: "MOVE_POLICY_NOT_ALLOWED", RequiresDecision: true}, {Code: "LOW_BATTERY"}},
 	}
@@ -119,6 +140,13 @@ func (f *faulty) Declare(ctx context.Context, d registry.Declaration) (registry.
 		return registry.Device{}, err
 	}
 	return f.Registry.Declare(ctx, d)
+}
+
+func (f *faulty) Standing(ctx context.Context, id string) (registry.State, []string, error) {
+	if err := f.fault(); err != nil {
+		return "", nil, err
+	}
+	return f.Registry.Standing(ctx, id)
 }
 
 // signal is one call of the signaller.
@@ -200,6 +228,14 @@ func idOf(key ed25519.PrivateKey) string {
 	return wire.DeviceID(ed25519.PublicKey(key[ed25519.SeedSize:])) // a private key ends in its public one
 }
 
+// publicOf is the key's public half as it travels.
+func publicOf(key ed25519.PrivateKey) string {
+	return base64.RawURLEncoding.EncodeToString(wire.PublicKey(key))
+}
+
+// robotCommands is what a person approved of every robot of the tests.
+var robotCommands = []string{wire.CommandSubmitTask, wire.CommandTaskStatus, wire.CommandCancelTask, wire.CommandSay, wire.CommandAsk, wire.CommandContext}
+
 // agent is the connect of a DeviceAgent; change may spoil it before it is signed.
 func agent(key ed25519.PrivateKey, ch wire.Challenge, change func(*wire.Connect)) wire.Connect {
 	c := wire.Connect{MinProtocol: 4, MaxProtocol: 4, Role: wire.RoleNode, Auth: wire.Auth{Token: sharedToken}, Caps: []string{}, Scopes: []string{},
@@ -216,7 +252,7 @@ func agent(key ed25519.PrivateKey, ch wire.Challenge, change func(*wire.Connect)
 // approved declares and approves the key's device, so that it may connect at once.
 func (h *home) approved(key ed25519.PrivateKey) ed25519.PrivateKey {
 	h.t.Helper()
-	_, err := h.registry.Registry.Declare(h.t.Context(), registry.Declaration{ID: idOf(key)})
+	_, err := h.registry.Registry.Declare(h.t.Context(), registry.Declaration{ID: idOf(key), PublicKey: publicOf(key), Commands: robotCommands})
 	must(h.t, err)
 	must(h.t, h.registry.Approve(h.t.Context(), idOf(key)))
 	return key
@@ -269,10 +305,15 @@ type node struct {
 // dial opens a socket and takes the challenge.
 func (h *home) dial(key ed25519.PrivateKey) *node {
 	h.t.Helper()
+	return h.dialAs(idOf(key))
+}
+
+func (h *home) dialAs(deviceID string) *node {
+	h.t.Helper()
 	conn, _, err := websocket.Dial(h.t.Context(), h.url, nil) //nolint:bodyclose // never needed, says Dial
 	must(h.t, err)
 	conn.SetReadLimit(wire.MaxPayload)
-	n := &node{t: h.t, conn: conn, id: idOf(key), answers: map[string]chan wire.Frame{}, events: make(chan wire.Frame, 100), closed: make(chan error, 1)}
+	n := &node{t: h.t, conn: conn, id: deviceID, answers: map[string]chan wire.Frame{}, events: make(chan wire.Frame, 100), closed: make(chan error, 1)}
 	h.t.Cleanup(func() { _ = conn.CloseNow() }) // may be closed already
 	go n.read()
 	n.challenge, err = wire.ParseChallenge(n.next(wire.EventChallenge).Payload)
@@ -313,14 +354,22 @@ func (n *node) ask(method string, params any) <-chan wire.Frame {
 	n.mu.Lock()
 	n.requests++
 	id := fmt.Sprint("r-", n.requests)
-	answer := make(chan wire.Frame, 1)
-	n.answers[id] = answer
 	n.mu.Unlock()
+	answer := n.expect(id)
 	f, err := wire.NewReq(id, method, params)
 	must(n.t, err)
 	data, err := json.Marshal(f)
 	must(n.t, err)
 	must(n.t, n.conn.Write(n.t.Context(), websocket.MessageText, data))
+	return answer
+}
+
+// expect returns where the answer to a request will come.
+func (n *node) expect(id string) <-chan wire.Frame {
+	answer := make(chan wire.Frame, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answers[id] = answer
 	return answer
 }
 

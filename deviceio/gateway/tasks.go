@@ -73,7 +73,7 @@ func operationsOf(tasks []task) (operations []string) {
 
 // operationOf asks which operation a task is; "" if it is none of ours, or over.
 func (s *session) operationOf(ctx context.Context, taskID string) (string, error) {
-	if !s.offers(wire.CommandTaskStatus) {
+	if !s.advertises(wire.CommandTaskStatus) {
 		return "", fmt.Errorf("%w: it did not announce %s", lease.ErrCannotTell, wire.CommandTaskStatus)
 	}
 	raw, err := s.invoke(ctx, wire.CommandTaskStatus, wire.StatusQuery{TaskID: taskID})

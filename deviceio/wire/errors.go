@@ -1,6 +1,9 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Codes of a FrameError (reference: OpenClaw Gateway protocol 4).
 const (
@@ -14,7 +17,8 @@ const (
 const (
 	DetailPairingRequired     = "PAIRING_REQUIRED"
 	DetailTokenMismatch       = "AUTH_TOKEN_MISMATCH"
-	DetailDeviceTokenMismatch = "AUTH_DEVICE_TOKEN_MISMATCH" // the stored device token is dead: forget it
+	DetailSetupCode           = "AUTH_BOOTSTRAP_TOKEN_INVALID" // the setup code is unknown, over or used
+	DetailDeviceTokenMismatch = "AUTH_DEVICE_TOKEN_MISMATCH"   // the stored device token is dead: forget it
 	// NextStepWait in Details["recommendedNextStep"] keeps an unpaired node retrying until it is approved.
 	NextStepWait = "wait_then_retry"
 )
@@ -29,6 +33,25 @@ const (
 	InvokeTooLarge       = "PAYLOAD_TOO_LARGE"
 	InvokeDuplicate      = "DUPLICATE" // ran before, and its answer is no longer kept
 )
+
+// Codes of an InvokeError that a node gives instead of beginning: the command may not run now.
+const (
+	InvokeNotReady   = "NODE_NOT_READY"
+	InvokeBackground = "NODE_BACKGROUND_UNAVAILABLE" // its app must be on the screen for that
+	InvokeLocation   = "LOCATION_DISABLED"           // the device's own switch is off
+	InvokeRunDenied  = "SYSTEM_RUN_DENIED"           // the node's own approvals say no
+	// notPermitted ends CAMERA_PERMISSION_REQUIRED and its like.
+	notPermitted = "_PERMISSION_REQUIRED"
+)
+
+// NotRun tells whether an invoke that failed with this code surely did not begin, so that its outcome is known: nothing happened.
+func NotRun(code string) bool {
+	switch code {
+	case InvokeInvalidRequest, InvokeUnknownCommand, InvokeBackground, InvokeLocation, InvokeRunDenied, "PERMISSION_REQUIRED":
+		return true
+	}
+	return strings.HasSuffix(code, notPermitted)
+}
 
 // Error makes a FrameError an error.
 func (e *FrameError) Error() string {
