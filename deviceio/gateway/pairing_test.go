@@ -17,8 +17,8 @@ import (
 	"errand/plan"
 )
 
-// refused connects and expects to be turned away with that code, by a close.
-func (h *home) refused(key ed25519.PrivateKey, detail string, change func(*wire.Connect)) *wire.FrameError {
+// refused connects and expects to be turned away with that code, by a close; it returns the details.
+func (h *home) refused(key ed25519.PrivateKey, detail string, change func(*wire.Connect)) (details map[string]any) {
 	h.t.Helper()
 	n := h.dial(key)
 	res := n.request(wire.MethodConnect, agent(key, n.challenge, change))
@@ -28,7 +28,7 @@ func (h *home) refused(key ed25519.PrivateKey, detail string, change func(*wire.
 	if code := n.end(); code != websocket.StatusPolicyViolation {
 		h.t.Errorf("closed with %d, want 1008", code)
 	}
-	return res.Error
+	return res.Error.Details
 }
 
 // A setup code lets in whoever comes with it first, and nobody else; from then on the device's own token does.
@@ -139,9 +139,9 @@ func TestTheDeviceTokenCountsBesideAnotherToken(t *testing.T) {
 func TestAProtocolMismatchSaysWhatIsSpoken(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	refusal := h.refused(h.approved(newKey(t)), "PROTOCOL_MISMATCH", func(c *wire.Connect) { c.MinProtocol, c.MaxProtocol = 5, 5 })
-	if refusal.Details["expectedProtocol"] != float64(wire.ProtocolVersion) {
-		t.Errorf("details %v, want the expected protocol", refusal.Details)
+	details := h.refused(h.approved(newKey(t)), "PROTOCOL_MISMATCH", func(c *wire.Connect) { c.MinProtocol, c.MaxProtocol = 5, 5 })
+	if details["expectedProtocol"] != float64(wire.ProtocolVersion) {
+		t.Errorf("details %v, want the expected protocol", details)
 	}
 	// Android speaks 3 and 4.
 	h.robot(func(c *wire.Connect) { c.MinProtocol, c.MaxProtocol = 3, 4 })

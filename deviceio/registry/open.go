@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"errand/internal/redact"
 )
 
 //go:embed schema/*.sql
@@ -37,7 +41,7 @@ func WithClock(now func() time.Time) Option { return func(r *Registry) { r.now =
 func Open(ctx context.Context, place string, opts ...Option) (*Registry, error) {
 	open, name := openSQLite, place
 	if IsURL(place) {
-		open, name = openPostgres, Redacted(place)
+		open, name = openPostgres, redact.URL(place)
 	}
 	db, err := open(ctx, place)
 	if err != nil {
@@ -56,6 +60,17 @@ func Open(ctx context.Context, place string, opts ...Option) (*Registry, error) 
 // IsURL tells a PostgreSQL URL from the path of a file.
 func IsURL(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
+}
+
+// MakeFolder makes the folder of a registry that is a file, for its owner alone; a URL needs none.
+func MakeFolder(place string) error {
+	if IsURL(place) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+		return fmt.Errorf("the folder of the registry cannot be made: %w", err)
+	}
+	return nil
 }
 
 // Close lets go of the registry.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,23 +54,6 @@ const (
 func advisoryLock(ctx context.Context, t *sql.Tx, subject string) error {
 	_, err := t.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "errand/registry/"+subject)
 	return err
-}
-
-// Redacted is the place of a registry as it may be shown: a URL without its password.
-func Redacted(place string) string {
-	if !IsURL(place) {
-		return place
-	}
-	u, err := url.Parse(place)
-	if err != nil {
-		return "postgres://(a URL that cannot be read)"
-	}
-	query := u.Query()
-	if query.Has("password") {
-		query.Set("password", "xxxxx")
-		u.RawQuery = query.Encode()
-	}
-	return u.Redacted()
 }
 
 // classifyPostgres names what keeps the server from being used: it cannot be reached, or lets us in to nothing.

@@ -12,7 +12,7 @@
 //
 // Tags: `default`, `required`, `split_words` and `ignored` mean what they mean to
 // github.com/kelseyhightower/envconfig; `desc` is the meaning, `unit` the unit, and `secret:"true"` keeps the value
-// out of every listing. Do not use the `envconfig` tag: with it the library would also read the name without the
+// out of every listing (`secret:"url"`: the password of the URL). Do not use the `envconfig` tag: with it the library would also read the name without the
 // prefix, so that an unrelated variable such as TOKEN or PORT could configure us.
 //
 // The Temporal client has its own convention (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, profiles, TLS, API key), read by

@@ -30,9 +30,11 @@ func (w *Worker) Validate() error {
 type API struct {
 	APIListen string `split_words:"true" default:"127.0.0.1:7410" unit:"host:port" desc:"address the HTTP API listens on"`
 	Token     string `required:"true" secret:"true" unit:"at least 16 bytes" desc:"token that every request must carry; make one with: openssl rand -hex 32"`
-	Registry  string `default:".errand/registry.db" unit:"file" desc:"registry of devices; the gateways must use the same"`
-	UI        string `default:"http://127.0.0.1:8233" unit:"URL" desc:"where Temporal's web UI is: answers link to it"`
-	Catalog   string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
+	Registry  string `default:".errand/registry.db" unit:"file or URL" secret:"url" desc:"registry of devices: a SQLite file or a PostgreSQL database (postgres://user@host/database); the gateways must use the same"`
+	// GatewayURL is told to devices in invites.
+	GatewayURL string `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"where devices reach a gateway, as an invite tells them"`
+	UI         string `default:"http://127.0.0.1:8233" unit:"URL" desc:"where Temporal's web UI is: answers link to it"`
+	Catalog    string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
 	Decides
 	// RenewAfter keeps histories short; a plan that goes on in a new run loses nothing.
 	RenewAfter int `split_words:"true" default:"4000" unit:"events" desc:"length of a plan's history in Temporal after which it goes on in a new run; at least 50"`

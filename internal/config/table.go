@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"text/tabwriter"
+
+	"errand/internal/redact"
 )
 
 // Setting is one row of `errand config`.
@@ -40,8 +42,11 @@ func Settings(spec any) []Setting {
 		if row.Set {
 			row.Value = os.Getenv(row.Name)
 		}
-		if f.secret() && row.Value != "" {
+		switch {
+		case f.secret() && row.Value != "":
 			row.Value = mask
+		case f.typ.Tag.Get("secret") == "url":
+			row.Value = redact.URL(row.Value)
 		}
 		if f.typ.Tag.Get("required") == "true" && row.Default == "" {
 			row.Default = "required"

@@ -45,7 +45,7 @@ func Start(tb testing.TB) *Server {
 		tb.Fatalf("initdb: %v: %s", err, output)
 	}
 	var log bytes.Buffer
-	server := as(who, exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off",
+	server := as(who, exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "max_connections=300"))
 	server.Stdout, server.Stderr = &log, &log
 	if err := server.Start(); err != nil {

@@ -42,6 +42,8 @@ type Registry interface {
 	Device(ctx context.Context, id string) (registry.Device, error)
 	Resolve(ctx context.Context, name string) (registry.Device, error)
 	Approve(ctx context.Context, id string) error
+	ApproveOnly(ctx context.Context, id string, commands []string) error
+	NewSetupCode(ctx context.Context) (code string, expires time.Time, err error)
 	Revoke(ctx context.Context, id string) error
 	StrayPage(ctx context.Context, deviceID string, size int, token string) (page []registry.StrayEvent, next string, err error)
 	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
@@ -62,6 +64,8 @@ type Parts struct {
 	// UI is where Temporal's web UI is, e.g. http://127.0.0.1:8233; answers link to it. Namespace is part of the link.
 	UI        string
 	Namespace string
+	// GatewayURL is where devices reach a gateway, e.g. wss://gateway.example/; invites tell it.
+	GatewayURL string
 	// Decider is who decides at a plan's boundaries, by the name that the workers know; "" is the reason table alone.
 	Decider string
 	// RenewAfter is how many events of history a plan may have before it goes on in a new run; 0 is the default.
@@ -138,6 +142,7 @@ func description() huma.Config {
 func (a *API) routes() {
 	a.utteranceRoutes()
 	a.planRoutes()
+	a.inviteRoutes()
 	a.controlRoutes()
 	a.steerRoutes()
 	a.eventRoutes()

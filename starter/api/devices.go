@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"errand/deviceio/registry"
+	"errand/internal/border"
 )
 
 // DeviceList is every device there is, the oldest first.
@@ -14,6 +17,16 @@ type DeviceList struct {
 }
 
 type deviceIn struct {
+	ID string `path:"id" doc:"device id or friendly name"`
+}
+
+// ApproveBody is the body of POST /v1/devices/{id}/approve.
+type ApproveBody struct {
+	Commands []string `json:"commands,omitempty" maxItems:"500" doc:"what it may be asked to do; each must be one that it advertises. Default: all of them" example:"[\"taskmanager.submitTask\"]"`
+}
+
+type approveIn struct {
+	body
 	ID string `path:"id" doc:"device id or friendly name"`
 }
 
@@ -28,16 +41,39 @@ func (a *API) deviceRoutes() {
 		Errors: []int{401, 503}}, a.devices)
 	get(a, huma.Operation{OperationID: "show-device", Path: "/v1/devices/{id}", Summary: "Show one device, its rooms and its lease included",
 		Errors: []int{401, 404, 409, 503}}, a.device)
-	register(a, huma.Operation{OperationID: "approve-device", Method: "POST", Path: "/v1/devices/{id}/approve", Summary: "Let a device in",
-		Description: "A device that waits to be let in retries by itself, and is in within seconds. Approving it again changes nothing.",
-		Errors:      []int{401, 404, 409, 503}}, a.approve)
+	post[ApproveBody](a, huma.Operation{OperationID: "approve-device", Path: "/v1/devices/{id}/approve", Summary: "Let a device in",
+		Description: "A device that waits to be let in retries by itself, and is in within seconds. What is approved is what it advertises now, " +
+			"or the commands given; what it advertises later is not asked of it before it is approved again. The body may be left out.",
+		RequestBody: &huma.RequestBody{}, Errors: []int{400, 401, 404, 409, 413, 422, 503}}, a.approve)
 	register(a, huma.Operation{OperationID: "revoke-device", Method: "POST", Path: "/v1/devices/{id}/revoke", Summary: "Throw a device out",
-		Description: "Its tokens are void at once, and its connection is cut at its gateway's next heartbeat. Plans that need it wait for it.",
+		Description: "Its tokens are void and nothing is sent to it any more, at once; its connection is cut within a second. Plans that need it wait for it.",
 		Errors:      []int{401, 404, 409, 503}}, a.revoke)
 }
 
-func (a *API) approve(ctx context.Context, in *deviceIn) (*deviceOut, error) {
-	return a.change(ctx, in.ID, a.Registry.Approve)
+func (a *API) approve(ctx context.Context, in *approveIn) (*deviceOut, error) {
+	var b ApproveBody
+	if len(in.RawBody) > 0 {
+		if err := border.Decode(in.RawBody, bodyLimits, approveSchema, &b); err != nil {
+			return nil, refusal(err)
+		}
+	}
+	return a.change(ctx, in.ID, func(ctx context.Context, id string) error {
+		if b.Commands == nil {
+			return unapprovable(a.Registry.Approve(ctx, id))
+		}
+		return unapprovable(a.Registry.ApproveOnly(ctx, id, b.Commands))
+	})
+}
+
+// unapprovable says why a device cannot be let in as asked.
+func unapprovable(err error) error {
+	switch {
+	case errors.Is(err, registry.ErrKeyChanged):
+		return problem(http.StatusConflict, "key_changed", err.Error())
+	case errors.Is(err, registry.ErrNotAdvertised):
+		return problem(http.StatusUnprocessableEntity, "not_advertised", err.Error())
+	}
+	return err
 }
 
 func (a *API) revoke(ctx context.Context, in *deviceIn) (*deviceOut, error) {

@@ -183,7 +183,7 @@ func newHouse(t testing.TB, devices ...string) *house {
 func (h *house) serve(planWait time.Duration) *api.API {
 	h.t.Helper()
 	a, err := api.New(api.Parts{Plans: h.plans, Registry: h.registry, Catalog: load.Builtin(), Now: h.clock,
-		Tokens: []api.Token{{Owner: "tester", Secret: secret}}, UI: "http://ui", Namespace: "default",
+		Tokens: []api.Token{{Owner: "tester", Secret: secret}}, UI: "http://ui", GatewayURL: "ws://house/", Namespace: "default",
 		PlanWait: planWait, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		h.t.Fatal(err)

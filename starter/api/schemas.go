@@ -16,6 +16,12 @@ var submissionJSON []byte
 //go:embed schema/forget.schema.json
 var forgetJSON []byte
 
+//go:embed schema/approve.schema.json
+var approveJSON []byte
+
+//go:embed schema/invite.schema.json
+var inviteJSON []byte
+
 //go:embed schema/control.schema.json
 var controlJSON []byte
 
@@ -23,6 +29,8 @@ var (
 	utteranceSchema  = border.MustCompile("utterance.schema.json", utteranceJSON)
 	submissionSchema = border.MustCompile("submission.schema.json", submissionJSON)
 	forgetSchema     = border.MustCompile("forget.schema.json", forgetJSON)
+	approveSchema    = border.MustCompile("approve.schema.json", approveJSON)
+	inviteSchema     = border.MustCompile("invite.schema.json", inviteJSON)
 	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
 )
 

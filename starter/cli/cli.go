@@ -32,7 +32,8 @@ type commandLine struct {
 	Device struct {
 		List    deviceList    `cmd:"" help:"List the devices."`
 		Show    deviceShow    `cmd:"" help:"Show one device: its rooms, and whose turn it is."`
-		Approve deviceApprove `cmd:"" help:"Let a device in."`
+		Invite  deviceInvite  `cmd:"" help:"Make a setup code, and its QR code, with which one device comes in by itself."`
+		Approve deviceApprove `cmd:"" help:"Let a device in, with what it advertises."`
 		Revoke  deviceRevoke  `cmd:"" help:"Throw a device out."`
 		Forget  deviceForget  `cmd:"" help:"End a device's quarantine: you see that nothing moves it."`
 		Strays  deviceStrays  `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`

@@ -3,14 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"errand/catalog"
 	"errand/catalog/load"
-	"errand/deviceio/registry"
 	"errand/internal/config"
 	"errand/starter/api"
 )
@@ -29,38 +27,11 @@ func (deviceList) Run(s *session) error {
 		return err
 	}
 	tab := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "DEVICE\tSTATE\tONLINE\tROOMS\tLAST SEEN\tNAME")
+	fmt.Fprintln(tab, "DEVICE\tSTATE\tONLINE\tCOMMANDS\tROOMS\tLAST SEEN\tNAME")
 	for _, d := range list.Devices {
-		fmt.Fprintf(tab, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(d.Name()))
+		fmt.Fprintf(tab, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, surface(d), len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(d.Name()))
 	}
 	return tab.Flush()
-}
-
-type deviceApprove struct {
-	Device string `arg:"" help:"Device id or friendly name."`
-}
-
-// Run lets the device in.
-func (d *deviceApprove) Run(s *session) error { return changeDevice(s, d.Device, "approve") }
-
-type deviceRevoke struct {
-	Device string `arg:"" help:"Device id or friendly name."`
-}
-
-// Run throws the device out.
-func (d *deviceRevoke) Run(s *session) error { return changeDevice(s, d.Device, "revoke") }
-
-func changeDevice(s *session, name, change string) error {
-	c, err := newClient()
-	if err != nil {
-		return err
-	}
-	var device registry.Device
-	if err := c.post(s.ctx, "/v1/devices/"+url.PathEscape(name)+"/"+change, nil, &device); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.stdout, "%s is %s\n", clean(device.ID), device.State)
-	return nil
 }
 
 type catalogLint struct {

@@ -41,6 +41,7 @@ func printDevice(out io.Writer, d api.DeviceAnswer, zone *time.Location) {
 	}
 	fmt.Fprintf(out, "device     %s\n", clean(strings.TrimSpace(d.Name()+" "+d.ID)))
 	fmt.Fprintf(out, "state      %s, %s, last seen %s\n", d.State, online, d.LastSeenAt.In(zone).Format("Jan 2, 15:04:05 MST"))
+	printSurface(out, d.Device)
 	rooms := make([]string, len(d.Rooms))
 	for i, r := range d.Rooms {
 		rooms[i] = r.Name

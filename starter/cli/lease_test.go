@@ -30,6 +30,7 @@ func TestADeviceIsShownWithWhoseTurnItIs(t *testing.T) {
 	printDevice(&out, device, time.UTC)
 	const want = `device     로봇 d-1
 state      approved, offline, last seen Nov 30, 12:00:00 UTC
+commands   -
 rooms      안방, 거실
 lease      quarantined
 why        plan p-1 ended, and nobody could tell how an operation of it ended, since Nov 30, 12:00:00 UTC

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"errand/deviceio/registry"
@@ -41,8 +39,8 @@ func (serveCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(settings.Registry), 0o700); err != nil {
-		return fmt.Errorf("the folder of the registry (ERRAND_REGISTRY) cannot be made: %w", err)
+	if err := registry.MakeFolder(settings.Registry); err != nil {
+		return fmt.Errorf("ERRAND_REGISTRY: %w", err)
 	}
 	devices, err := registry.Open(s.ctx, settings.Registry)
 	if err != nil {
@@ -64,7 +62,8 @@ func (serveCommand) Run(s *session) error {
 	}
 	defer temporal.Close()
 	handler, err := api.New(api.Parts{Plans: plans.New(temporal), Registry: devices, Catalog: known, Log: logger,
-		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, Decider: settings.DeciderName(), RenewAfter: settings.RenewAfter,
+		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, GatewayURL: settings.GatewayURL,
+		Decider: settings.DeciderName(), RenewAfter: settings.RenewAfter,
 		Namespace: namespaceOf(options.Namespace)})
 	if err != nil {
 		return input("%w", err)

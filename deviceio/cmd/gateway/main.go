@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -104,12 +103,12 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	return serve(ctx, process{gateway: g, devices: devices, temporal: temporal, listener: listener}, func() { fmt.Fprintln(stdout, ready) })
 }
 
-// openRegistry opens the registry file, in a folder made if it is absent.
-func openRegistry(ctx context.Context, path string) (*registry.Registry, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the registry's folder (ERRAND_REGISTRY): %w", err)
+// openRegistry opens the registry; the folder of a file is made if it is absent.
+func openRegistry(ctx context.Context, place string) (*registry.Registry, error) {
+	if err := registry.MakeFolder(place); err != nil {
+		return nil, fmt.Errorf("ERRAND_REGISTRY: %w", err)
 	}
-	devices, err := registry.Open(ctx, path)
+	devices, err := registry.Open(ctx, place)
 	if err != nil {
 		return nil, fmt.Errorf("ERRAND_REGISTRY: %w", err)
 	}

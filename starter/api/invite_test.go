@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"errand/deviceio/registry"
+	"errand/starter/api"
+)
+
+// An invite holds what a device's setup reads, and its code lets one device in.
+func TestAnInviteLetsADeviceIn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for body, url := range map[string]string{"": "ws://house/", `{"gateway_url":"wss://gateway.example/"}`: "wss://gateway.example/"} {
+		got := h.ask("POST", "/v1/invites", body)
+		var invite api.Invite
+		if got.into(t, &invite); got.status != http.StatusCreated || invite.GatewayURL != url || invite.ExpiresAt.Sub(h.clock()) != 10*time.Minute {
+			t.Fatalf("answered %d %s", got.status, got.text)
+		}
+		text, err := base64.RawURLEncoding.DecodeString(invite.SetupCode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var setup struct{ URL, BootstrapToken string }
+		if err := json.Unmarshal(text, &setup); err != nil || setup.URL != url {
+			t.Fatalf("setup code %s, %v", text, err)
+		}
+		id := "id-" + url
+		if _, err := h.registry.Declare(t.Context(), registry.Declaration{ID: id, PublicKey: "key", DisplayName: url}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.registry.Redeem(t.Context(), id, setup.BootstrapToken); err != nil {
+			t.Errorf("the code lets nobody in: %v", err)
+		}
+	}
+	if got := h.ask("POST", "/v1/invites", `{"gateway_url":"http://gateway.example/"}`); got.status != 422 {
+		t.Errorf("a URL that is no WebSocket's: %d %s", got.status, got.text)
+	}
+}
+
+// What is approved is what the device advertises, or less.
+func TestApproveIsOfCommands(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if _, err := h.registry.Declare(t.Context(), registry.Declaration{ID: "d-1", PublicKey: "key", Commands: []string{"system.which", "system.run"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		body   string
+		status int
+		want   []string
+	}{
+		{`{"commands":["system.which"]}`, 200, []string{"system.which"}},
+		{`{"commands":["sms.send"]}`, 422, nil},
+		{`{"commands":"system.which"}`, 422, nil},
+		{`{"commands":[]}`, 200, []string{}},
+		{``, 200, []string{"system.which", "system.run"}},
+		{`{}`, 200, []string{"system.which", "system.run"}},
+	} {
+		got := h.ask("POST", "/v1/devices/d-1/approve", c.body)
+		if got.status != c.status {
+			t.Errorf("%s: %d %s", c.body, got.status, got.text)
+			continue
+		}
+		var d registry.Device
+		if c.status != 200 {
+			continue
+		}
+		if got.into(t, &d); !slices.Equal(d.ApprovedCommands, c.want) || d.State != registry.Approved {
+			t.Errorf("%s: %+v, want approved with %v", c.body, d, c.want)
+		}
+	}
+}
+
+// Two keys of one installation are never both let in.
+func TestApproveRefusesAChangedKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, id := range []string{"d-1", "d-2"} {
+		if _, err := h.registry.Declare(t.Context(), registry.Declaration{ID: id, PublicKey: id, InstanceID: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := h.ask("POST", "/v1/devices/d-1/approve", ""); got.status != 200 {
+		t.Fatalf("approve: %d %s", got.status, got.text)
+	}
+	if got := h.ask("POST", "/v1/devices/d-2/approve", ""); got.status != 409 || got.problem(t).Code != "key_changed" {
+		t.Errorf("approve the other: %d %s", got.status, got.text)
+	}
+}
