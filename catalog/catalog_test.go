@@ -22,15 +22,16 @@ func TestSlotSchemaCheck(t *testing.T) {
 		value  any
 		wrong  string
 	}{
-		{text, "안방", ""}, {text, "방", "has 1 characters, needs at least 2"}, {text, "아이 방방", "has 5 characters, may have 3"},
+		{text, "안방", ""}, {text, "아이방", ""}, {text, "방", "has 1 characters, needs at least 2"}, {text, "아이 방방", "has 5 characters, may have 3"},
 		{text, 6.0, "must be a string, is a number"}, {text, nil, "must be a string, is null"},
 		{stage, "1", ""}, {stage, "2", "is not one of 0-1, 1"}, {stage, 1.0, "must be a string, is a number"},
-		{percent, 41.5, ""}, {percent, -1.0, "is below 0"}, {percent, 101.0, "is above 100"}, {percent, "41", "must be a number, is a string"},
+		{percent, 41.5, ""}, {percent, 0.0, ""}, {percent, 100.0, ""}, {percent, -1.0, "is below 0"}, {percent, 101.0, "is above 100"}, {percent, "41", "must be a number, is a string"},
 		{catalog.SlotSchema{Type: "integer"}, 4.0, ""}, {catalog.SlotSchema{Type: "integer"}, 4.5, "is not a whole number"},
 		{catalog.SlotSchema{Type: "integer"}, true, "must be a integer, is a boolean"},
 		{catalog.SlotSchema{Type: "boolean"}, false, ""}, {catalog.SlotSchema{Type: "boolean"}, []any{}, "must be true or false, is a list"},
 		{catalog.SlotSchema{Type: "object"}, map[string]any{}, ""}, {catalog.SlotSchema{Type: "object"}, "x", "must be an object, is a string"},
 		{catalog.SlotSchema{Type: "object"}, struct{}{}, "must be an object, is struct {}"},
+		{text, map[string]any{}, "must be a string, is an object"}, {catalog.SlotSchema{Type: "number"}, -1e9, ""}, {catalog.SlotSchema{Type: "string"}, "", ""},
 		{catalog.SlotSchema{Type: "list"}, "x", `the catalog gives it the unknown type "list"`},
 	}
 	for _, tt := range tests {
@@ -85,6 +86,31 @@ func TestSliceCarriesWhatAPlanNeeds(t *testing.T) {
 	}
 }
 
+// Any plan may have to go back, whatever it was to do: its slice can always say how.
+func TestASliceCanAlwaysGoBack(t *testing.T) {
+	t.Parallel()
+	c := &catalog.Catalog{CatalogVersion: "1", Digest: "sha256:x", SafeReturn: &catalog.SafeReturn{CapabilityID: "dock", OperationID: "start"},
+		Capabilities: []catalog.Capability{{ID: "move"}, {ID: "clean"}, {ID: "dock"}}, Reasons: []catalog.Reason{{Code: "A"}}}
+	for name, s := range map[string]catalog.Slice{"a slice": c.Slice([]string{"move"}), "the whole": c.Whole()} {
+		if _, ok := s.Capability("dock"); !ok || s.SafeReturn == nil || s.CatalogVersion != "1" || s.Digest != "sha256:x" || len(s.Reasons) != 1 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+func TestASliceTakesWhatItLacksOfAnother(t *testing.T) {
+	t.Parallel()
+	c := &catalog.Catalog{Capabilities: []catalog.Capability{{ID: "move"}, {ID: "clean"}, {ID: "dock"}}}
+	move, more := c.Slice([]string{"move"}), c.Slice([]string{"dock", "move"})
+	both := move.With(&more)
+	if len(both.Capabilities) != 2 || both.Capabilities[0].ID != "move" || both.Capabilities[1].ID != "dock" {
+		t.Errorf("both: %+v, want move and dock, each once", both.Capabilities)
+	}
+	if len(move.Capabilities) != 1 || len(move.With(nil).Capabilities) != 1 {
+		t.Errorf("move: %+v", move.Capabilities)
+	}
+}
+
 func TestReasonOutsideTheTableStopsAndAsks(t *testing.T) {
 	t.Parallel()
 	s := catalog.Slice{Reasons: []catalog.Reason{{Code: "BATTERY_LOW", Default: "return"}}}
@@ -93,7 +119,8 @@ func TestReasonOutsideTheTableStopsAndAsks(t *testing.T) {
 	}
 	for _, code := range []string{"NEW_CODE", ""} {
 		got := s.Reason(code)
-		if !got.RequiresDecision || got.Recovery.Action != "none" || got.Default != "cancel" || code != "" && got.Code != code {
+		want := map[string]string{"": "UNKNOWN", "NEW_CODE": "NEW_CODE"}[code]
+		if !got.RequiresDecision || got.Recovery.Action != "none" || got.Default != "cancel" || got.Code != want {
 			t.Errorf("%q: got %+v", code, got)
 		}
 	}
@@ -114,9 +141,13 @@ func TestTextReadsKoreanUnlessEnglishIsAsked(t *testing.T) {
 
 func TestSlotAndFieldAreFoundByName(t *testing.T) {
 	t.Parallel()
-	c := catalog.Capability{Slots: []catalog.Slot{{Name: "area_id"}}}
-	if _, ok := c.Slot("area_id"); !ok {
-		t.Error("a declared slot is not found")
+	c := catalog.Capability{Slots: []catalog.Slot{{Name: "speed"}, {Name: "area_id"}}}
+	if slot, ok := c.Slot("area_id"); !ok || slot.Name != "area_id" {
+		t.Errorf("a declared slot is not found: %+v", slot)
+	}
+	contract := catalog.ResultContract{BindableResultFields: []catalog.ResultField{{Name: "pm25"}, {Name: "area_id"}}}
+	if field, ok := contract.Field("area_id"); !ok || field.Name != "area_id" {
+		t.Errorf("a listed field is not found: %+v", field)
 	}
 	if _, ok := c.Slot("AREA_ID"); ok {
 		t.Error("names are exact")

@@ -19,12 +19,30 @@ type mutant struct {
 	operator   string
 	line       int
 	start, end int
-	was, text  string
+	text       string
+	// was and is show the change to people: of an operator, with what stands on both sides of it.
+	was, is string
+	// nth counts the mutants of a function that look the same, from 1.
+	nth int
 }
 
-// name is stable as long as the function's text is: what survivors.txt knows it by.
+// name is stable as long as the function's text is, wherever it stands: what survivors.txt knows it by.
 func (m mutant) name() string {
-	return fmt.Sprintf("%s %s %s: %s → %s", m.file, m.function, m.operator, oneLine(m.was), oneLine(m.text))
+	name := fmt.Sprintf("%s %s %s: %s → %s", m.file, m.function, m.operator, oneLine(m.was), oneLine(m.is))
+	if m.nth > 1 {
+		name += fmt.Sprintf(" (%d)", m.nth)
+	}
+	return name
+}
+
+// count tells apart the mutants of a function that look the same.
+func count(found []mutant) {
+	seen := map[string]int{}
+	for i := range found {
+		name := found[i].name()
+		seen[name]++
+		found[i].nth = seen[name]
+	}
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d %s", m.file, m.line, m.name()) }
@@ -79,6 +97,7 @@ func mutantsOfFile(root, file string) ([]mutant, int, error) {
 		}
 		w := &walker{file: relative, function: functionName(fn), fset: fset, source: source}
 		w.walk(fn.Type, fn.Body)
+		count(w.found)
 		if len(w.found) > 0 {
 			functions++
 		}

@@ -23,7 +23,14 @@ func (w *walker) offset(p token.Pos) int { return w.fset.Position(p).Offset }
 func (w *walker) replace(operator string, from, to token.Pos, text string) {
 	start, end := w.offset(from), w.offset(to)
 	w.found = append(w.found, mutant{file: w.file, function: w.function, operator: operator, line: w.fset.Position(from).Line,
-		start: start, end: end, was: string(w.source[start:end]), text: text})
+		start: start, end: end, text: text, was: string(w.source[start:end]), is: text})
+}
+
+// swap replaces the operator of an expression, and shows the expression.
+func (w *walker) swap(operator string, n *ast.BinaryExpr, to string) {
+	w.replace(operator, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), to)
+	m := &w.found[len(w.found)-1]
+	m.was, m.is = w.text(n), w.text(n.X)+" "+to+" "+w.text(n.Y)
 }
 
 // walk walks a body; a function within it is walked with its own results.
@@ -90,10 +97,10 @@ var swaps = map[token.Token][]struct{ operator, to string }{
 
 func (w *walker) binary(n *ast.BinaryExpr) {
 	for _, swap := range swaps[n.Op] {
-		w.replace(swap.operator, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), swap.to)
+		w.swap(swap.operator, n, swap.to)
 	}
 	if n.Op == token.ADD && !isText(n.X) && !isText(n.Y) { // two texts cannot be subtracted
-		w.replace("arithmetic", n.OpPos, n.OpPos+1, "-")
+		w.swap("arithmetic", n, "-")
 	}
 }
 
