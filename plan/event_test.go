@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -235,7 +236,7 @@ func TestLaw20ASentenceHasNumbersAndTruths(t *testing.T) {
 	s := newScan(t, "level")
 	for i, c := range s.state.Slice.Capabilities {
 		if c.ID == "use" {
-			s.state.Slice.Capabilities[i].Slots = append(c.Slots, catalog.Slot{Name: "fast", Schema: catalog.SlotSchema{Type: "boolean"}})
+			s.state.Slice.Capabilities[i].Slots = slices.Concat(c.Slots, []catalog.Slot{{Name: "fast", Schema: catalog.SlotSchema{Type: "boolean"}}})
 			s.state.Slice.Capabilities[i].Say = map[string]catalog.Text{"done": {Ko: "{level}, {fast}."}}
 		}
 	}
