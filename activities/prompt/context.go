@@ -138,6 +138,8 @@ func (t *teller) value(path string, v any, depth int) (told any, ok bool) {
 		return rounded(float64(v)), true
 	case bool:
 		return v, true
+	case nil:
+		return nil, false // it says nothing
 	}
 	t.leave(path, "no value that JSON has")
 	return nil, false
@@ -217,15 +219,14 @@ func rounded(n float64) float64 {
 // bounded leaves out whole areas, the largest first, until the rest fits.
 func (t *teller) bounded(told map[string]any) map[string]any {
 	for {
-		total, largest, most := 0, "", 0
+		if len(encode(told)) <= maxContext {
+			return told
+		}
+		largest, most := "", 0
 		for _, name := range slices.Sorted(maps.Keys(told)) {
-			size := len(encode(told[name]))
-			if total += size; size > most {
+			if size := len(encode(told[name])); size > most {
 				largest, most = name, size
 			}
-		}
-		if total <= maxContext {
-			return told
 		}
 		t.leave(largest, "%d bytes of a context that has too many", most)
 		delete(told, largest)

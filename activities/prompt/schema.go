@@ -7,6 +7,7 @@ import (
 
 	"errand/catalog"
 	"errand/llm"
+	"errand/plan"
 )
 
 // Steps is the shape of a list of steps (contract.md §2) over what is offered: its capabilities, their operations and
@@ -31,10 +32,22 @@ func (s *Setting) Steps() *llm.Schema {
 	if arguments := s.arguments(); len(arguments) > 0 { // models take no object without properties
 		action.Properties["arguments"] = object(arguments)
 	}
+	if routes := s.routes(); len(routes) > 1 {
+		step.Properties["execution_target"] = &llm.Schema{Type: llm.String, Enum: routes}
+	}
 	if sources := s.sources(); len(sources) > 0 {
 		step.Properties["input_from"] = object(sources)
 	}
 	return &llm.Schema{Type: llm.Array, Items: step}
+}
+
+// routes are the owners that a wish may go to: the device, and the cloud if anything that is offered runs there.
+func (s *Setting) routes() []string {
+	routes := []string{"device"}
+	if slices.ContainsFunc(s.Offered, func(c catalog.Capability) bool { return c.RunsOn(plan.TargetCloud) }) {
+		routes = append(routes, plan.TargetCloud)
+	}
+	return routes
 }
 
 // arguments are the slots of all that is offered, each once.
@@ -137,6 +150,9 @@ func (s *Setting) guidance() string {
 // guide is a capability as a model reads it: nothing of how the device carries it out.
 func guide(c catalog.Capability) map[string]any {
 	told := map[string]any{"id": c.ID, "title": c.Title, "description": c.Description, "operations": c.Operations, "impact": c.Impact, "enabled": c.Enabled}
+	if len(c.Targets) > 0 {
+		told["targets"] = c.Targets
+	}
 	if len(c.Slots) > 0 {
 		slots := make([]any, len(c.Slots))
 		for i, slot := range c.Slots {

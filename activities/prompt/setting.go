@@ -19,7 +19,7 @@ type Setting struct {
 	Context map[string]any
 	// Rooms are the device's own, those that can be told apart: never nil, since no rooms are not any room.
 	Rooms []catalog.Room
-	// Offered are the capabilities that may be used: enabled, on a device, and advertised by this one.
+	// Offered are the capabilities that may be used: enabled, and advertised by this device unless they are the cloud's.
 	Offered []catalog.Capability
 	// LeftOut is what is not told or not offered, and why: for an operator.
 	LeftOut []LeftOut
@@ -71,9 +71,7 @@ func (s *Setting) offer(t *teller, usable map[string]any) {
 		switch {
 		case !c.Enabled:
 			t.leave(c.ID, "not enabled in the catalog")
-		case len(c.Operations) == 0 || !c.RunsOn("device"):
-			t.leave(c.ID, "not for a device")
-		case told && !slices.Contains(methods, c.TaskMethod):
+		case told && c.RunsOn("device") && !slices.Contains(methods, c.TaskMethod):
 			t.leave(c.ID, "the device does not offer it")
 		case len(s.Rooms) == 0 && slices.ContainsFunc(c.Slots, func(slot catalog.Slot) bool { return slot.Required && slot.Grounding == "room" }):
 			t.leave(c.ID, "needs a room, and no room is known")

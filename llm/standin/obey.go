@@ -148,6 +148,9 @@ func named(order string, known []catalog.Capability) []string {
 	var ids []string
 	words := keywords(known)
 	for _, c := range known {
+		if !c.RunsOn("device") {
+			continue // an order in words is one to a robot
+		}
 		if _, ok := earliest(order, append(words[c.ID], strings.ToLower(c.Title.En), c.Title.Ko)); ok {
 			ids = append(ids, c.ID)
 		}

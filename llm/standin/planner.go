@@ -59,7 +59,7 @@ type made struct {
 func planFor(m material, s *llm.Schema) map[string]any {
 	p := &planner{rooms: m.rooms(), text: m.utterance(), m: m}
 	offered := slices.DeleteFunc(m.capabilities(), func(c catalog.Capability) bool {
-		return !c.Enabled || len(c.Operations) == 0 || !permits(s, "capability_id", c.ID)
+		return !c.Enabled || len(c.Operations) == 0 || !c.RunsOn("device") || !permits(s, "capability_id", c.ID)
 	})
 	for _, c := range offered {
 		if slot := required(c, "room"); slot != nil && !hasOther(c, slot.Name) {
