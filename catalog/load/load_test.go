@@ -120,6 +120,7 @@ sentences:
   returned: {ko: "{steps}", en: "{steps}"}
   ask_model: {ko: "{what}", en: "{what}"}
   steer_nothing: {ko: 없음, en: Nothing}
+  steer_unsettled: {ko: 모름, en: Unknown}
   steer_several: {ko: 여럿, en: Several}
   steer_over: {ko: 끝남, en: Over}
   steer_stopping: {ko: "{what}", en: "{what}"}

@@ -31,6 +31,7 @@ type Plans interface {
 	Resume(ctx context.Context, id string, r plan.Resume) error
 	Amend(ctx context.Context, id string, a plan.Amend) error
 	CancelStep(ctx context.Context, id string, s plan.CancelStep) error
+	FollowUp(ctx context.Context, id string, f plan.FollowUp) error
 	Lease(ctx context.Context, deviceID string) (lease.View, error)
 	Forget(ctx context.Context, deviceID string, f lease.Forget) (lease.View, error)
 	Ping(ctx context.Context) error

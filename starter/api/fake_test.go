@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,10 @@ type fakePlans struct {
 	// beforeWatch holds up a watch.
 	beforeWatch func(context.Context) error
 	taken       []any
-	err         error // of every request to a plan
+	keys        []string // of what was taken; the same key again is not taken again
+	open        []string // plans that are listed as not over
+	err         error    // of every request to a plan
+	refusal     error    // of what is taken, alone
 	filter      plans.Filter
 }
 
@@ -99,6 +103,13 @@ func (f *fakePlans) Watch(ctx context.Context, _ string, since int, emit func(pl
 }
 
 func (f *fakePlans) List(_ context.Context, filter plans.Filter) ([]plans.Line, string, error) {
+	if filter.Open {
+		var lines []plans.Line
+		for _, id := range f.open {
+			lines = append(lines, plans.Line{PlanID: id, DeviceID: filter.DeviceID})
+		}
+		return lines, "", f.err
+	}
 	f.filter = filter
 	return []plans.Line{{PlanID: "p-1"}}, "next", f.err
 }
@@ -118,6 +129,9 @@ func (f *fakePlans) Amend(ctx context.Context, id string, a plan.Amend) error {
 func (f *fakePlans) CancelStep(ctx context.Context, id string, s plan.CancelStep) error {
 	return f.take(ctx, id, s)
 }
+func (f *fakePlans) FollowUp(ctx context.Context, id string, u plan.FollowUp) error {
+	return f.take(ctx, id, u)
+}
 func (f *fakePlans) Answer(ctx context.Context, id string, a plan.Answer) error {
 	return f.take(ctx, id, a)
 }
@@ -126,9 +140,21 @@ func (f *fakePlans) take(ctx context.Context, id string, request any) error {
 	if _, err := f.Find(ctx, id); err != nil {
 		return err
 	}
+	if f.refusal != nil {
+		return f.refusal
+	}
+	if key := plans.Key(ctx); key != "" {
+		if slices.Contains(f.keys, id+key) {
+			return nil
+		}
+		f.keys = append(f.keys, id+key)
+	}
 	f.taken = append(f.taken, request)
 	return f.err
 }
+
+// refuse lets every plan say no to what is asked of it.
+func (f *fakePlans) refuse(err error) { f.refusal = err }
 
 func (f *fakePlans) Ping(context.Context) error { return f.err }
 

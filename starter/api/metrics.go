@@ -15,6 +15,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	starts   *prometheus.CounterVec
+	words    *prometheus.CounterVec
 	watchers prometheus.Gauge
 }
 
@@ -28,10 +29,13 @@ func newMetrics() *metrics {
 		starts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errand_plan_starts_total", Help: "Plans asked for, by source (utterance, document) and result (started, repeated)."},
 			[]string{"source", "result"}),
+		words: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "errand_steering_utterances_total", Help: "Utterances that steered plans, or said that there was none, by what they meant."},
+			[]string{"verb"}),
 		watchers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "errand_watchers", Help: "Clients that watch a plan now."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.starts, m.watchers)
+	m.registry.MustRegister(m.requests, m.seconds, m.starts, m.words, m.watchers)
 	return m
 }
 
@@ -46,6 +50,8 @@ func (m *metrics) started(source string, already bool) {
 	}
 	m.starts.WithLabelValues(source, result).Inc()
 }
+
+func (m *metrics) steered(verb string) { m.words.WithLabelValues(verb).Inc() }
 
 // measure counts every request. The route is the mux's pattern: a path would make a label of every plan id.
 func (m *metrics) measure(mux *http.ServeMux, next http.Handler) http.Handler {

@@ -14,6 +14,7 @@ import (
 	"errand/deviceio/registry"
 	"errand/internal/border"
 	"errand/plan"
+	"errand/plan/router"
 	"errand/starter/plans"
 )
 
@@ -43,8 +44,8 @@ type VoiceContext struct {
 // Started is the answer to an utterance or a plan.
 type Started struct {
 	WorkflowID  string     `json:"workflow_id" doc:"the same as plan_id"`
-	PlanID      string     `json:"plan_id"`
-	State       plan.Phase `json:"state" doc:"planning while there is no plan yet"`
+	PlanID      string     `json:"plan_id" doc:"the plan that was started, or that words were said to; empty where they were said to none"`
+	State       plan.Phase `json:"state" doc:"planning while there is no plan yet; empty where plan_id is"`
 	TTSResponse string     `json:"tts_response" doc:"what to say now: an open question or, once it is over, how it ended; empty while there is nothing true to say"`
 	UIURL       string     `json:"ui_url,omitempty" doc:"the plan in Temporal's UI"`
 }
@@ -60,7 +61,10 @@ const utteranceAge = 5 * time.Minute
 func (a *API) utteranceRoutes() {
 	post[Utterance](a, huma.Operation{OperationID: "say", Path: "/v1/utterances", Summary: "Carry out what a person said",
 		Description: "Starts one plan and holds the answer up to 3 s for it: 200 once the plan has steps or is already over, " +
-			"else 202. An utterance nobody has a plan for answers 200 with the state failed and the sentence for the person.",
+			"else 202. An utterance nobody has a plan for answers 200 with the state failed and the sentence for the person. " +
+			"Words that steer (stop, cancel, wait, go on, yes, no; and what begins with \"and then\") start nothing: they go to the " +
+			"plan that active_workflow_id names, else to the device's only one, and the answer tells how that plan stands. " +
+			"Stop is for the device: it cancels all its plans.",
 		Responses: map[string]*huma.Response{"202": {Description: "Started; no plan yet: watch GET /v1/plans/{id}/events"}},
 		Errors:    []int{400, 401, 403, 404, 409, 410, 413, 422, 503}}, a.say)
 }
@@ -85,9 +89,28 @@ func (a *API) say(ctx context.Context, in *body) (*startedOut, error) {
 	if u.UtteranceID != "" {
 		id = planID("utterance", device.ID, u.UtteranceID)
 	}
-	start := plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy, Priority: u.Priority,
-		Utterance: &plan.Utterance{Text: u.RecognizedText, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}
-	return a.start(ctx, "utterance", start, hashJSON(u))
+	return a.hear(ctx, u, device, id)
+}
+
+// hear carries out an utterance, under its key: what it means is settled when it is first heard, and remembered.
+func (a *API) hear(ctx context.Context, u Utterance, device registry.Device, id string) (*startedOut, error) {
+	means, wish, err := a.meaning(ctx, u, device)
+	if err != nil {
+		return nil, err
+	}
+	row, err := a.remember(ctx, id, means.kept(id), hashJSON(u))
+	if err != nil {
+		return nil, err
+	}
+	if means = intentOf(row.WorkflowID); means.Verb != start {
+		heard, _ := router.Listen(a.Catalog, u.RecognizedText)
+		out, err := a.steer(ctx, spoken{intent: means, key: id, by: caller(ctx), locale: language(u), wish: wish, rest: heard.Rest}, u.SpokenAt, row)
+		if out != nil || err != nil {
+			return out, err
+		}
+	}
+	return a.begin(ctx, "utterance", plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy,
+		Priority: u.Priority, Utterance: &plan.Utterance{Text: wish, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}, row)
 }
 
 // utteranceFaults is what the schema cannot say.
@@ -120,15 +143,30 @@ func (a *API) ownPlan(ctx context.Context, id string, d registry.Device) error {
 // start starts the plan once and answers how it stands. The request is remembered first, so that the same key with
 // another body is a conflict, then its age is looked at, so that a repeat is answered however old it is.
 func (a *API) start(ctx context.Context, source string, s plan.Start, bodyHash string) (*startedOut, error) {
-	now := a.Now()
-	row, err := a.Registry.Remember(ctx, s.PlanID, bodyHash, s.PlanID, now)
-	if errors.Is(err, registry.ErrDifferentBody) {
-		return nil, problem(http.StatusConflict, "different_body",
-			"this idempotency key came with another body before, and became plan "+row.WorkflowID+": use a new key for a new wish")
-	}
+	row, err := a.remember(ctx, s.PlanID, s.PlanID, bodyHash)
 	if err != nil {
 		return nil, err
 	}
+	return a.begin(ctx, source, s, row)
+}
+
+// remember records what a request became, or tells what it became before.
+func (a *API) remember(ctx context.Context, key, became, bodyHash string) (registry.Remembered, error) {
+	row, err := a.Registry.Remember(ctx, key, bodyHash, became, a.Now())
+	if errors.Is(err, registry.ErrDifferentBody) {
+		before := "was said to plans that are under way"
+		if intentOf(row.WorkflowID).Verb == start {
+			before = "became plan " + row.WorkflowID
+		}
+		return row, problem(http.StatusConflict, "different_body",
+			"this idempotency key came with another body before, and "+before+": use a new key for a new wish")
+	}
+	return row, err
+}
+
+// begin starts the plan of a request that is remembered.
+func (a *API) begin(ctx context.Context, source string, s plan.Start, row registry.Remembered) (*startedOut, error) {
+	now := a.Now()
 	// A repeat starts, if it has to, with the time of the first one.
 	if s.AskedAt == 0 {
 		s.AskedAt = row.At.UnixMilli()
@@ -160,10 +198,14 @@ func (a *API) old(ctx context.Context, id string, age time.Duration) (*startedOu
 	if !errors.Is(err, plans.ErrNoPlan) {
 		return nil, err
 	}
+	return nil, tooOld(age)
+}
+
+func tooOld(age time.Duration) error {
 	p := problem(http.StatusGone, "too_old", fmt.Sprintf("this was asked %s ago, and nothing older than %s moves a device: ask again",
 		age.Round(time.Second), utteranceAge))
 	p.Errors = border.Faults{{Path: "spoken_at", Code: "too_old", Message: "is more than five minutes ago"}}
-	return nil, p
+	return p
 }
 
 // started waits a moment for the plan. From here on it is started, so nothing that fails now is the caller's failure.

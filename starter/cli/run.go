@@ -49,6 +49,10 @@ func (r *runCommand) say(ctx context.Context, c *client, out io.Writer) error {
 	if err := c.post(ctx, "/v1/utterances", body, &started); err != nil {
 		return err
 	}
+	if started.PlanID == "" { // words to a plan, and there is none
+		fmt.Fprintln(out, clean(started.TTSResponse))
+		return nil
+	}
 	fmt.Fprintf(out, "%q → plan %s\n", clean(r.Utterance), started.PlanID)
 	return follow(ctx, c, &printer{out: out, verbose: r.Verbose, zone: time.Local}, started.PlanID, started.UIURL)
 }

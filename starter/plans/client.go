@@ -162,6 +162,25 @@ func (c *Client) CancelStep(ctx context.Context, id string, s plan.CancelStep) e
 	return c.update(ctx, id, plan.UpdateCancelStep, s)
 }
 
+// FollowUp says what is to be done after what the plan does already.
+func (c *Client) FollowUp(ctx context.Context, id string, f plan.FollowUp) error {
+	return c.update(ctx, id, plan.UpdateFollowUp, f)
+}
+
+type onceKey struct{}
+
+// Once makes the requests of a context ones that a plan takes once: the same key again changes nothing and succeeds as it did
+// before, through new runs of the plan too (for its last 64 requests). Without it each call is a request of its own.
+func Once(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, onceKey{}, key)
+}
+
+// Key is the key that Once gave the context; "" for none.
+func Key(ctx context.Context) string {
+	key, _ := ctx.Value(onceKey{}).(string)
+	return key
+}
+
 func (c *Client) update(ctx context.Context, id, name string, arg any) error {
 	stand, err := c.stand(ctx, id)
 	if err != nil {
@@ -173,7 +192,7 @@ func (c *Client) update(ctx context.Context, id, name string, arg any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: id, UpdateName: name, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted})
+		WorkflowID: id, UpdateID: Key(ctx), UpdateName: name, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted})
 	if err == nil {
 		err = handle.Get(ctx, nil)
 	}

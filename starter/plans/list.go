@@ -29,6 +29,8 @@ var ErrPageToken = errors.New("not a page token of this list")
 type Filter struct {
 	DeviceID string
 	State    plan.Phase
+	// Open takes only plans that are not over.
+	Open bool
 	// Size is the number of plans of a page; Token is the Next of the page before.
 	Size  int
 	Token string
@@ -97,6 +99,9 @@ func (f Filter) query() string {
 	query := "WorkflowType = " + quote(plan.WorkflowType)
 	if f.DeviceID != "" {
 		query += " AND " + plan.AttributeDevice + " = " + quote(f.DeviceID)
+	}
+	if f.Open {
+		query += " AND ExecutionStatus = 'Running'"
 	}
 	state := plan.AttributeState + " = " + quote(string(f.State))
 	switch {
