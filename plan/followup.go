@@ -54,7 +54,7 @@ func (m *machine) followedUp(in FollowUp) {
 // extend plans the follow-up that waits longest: with a fresh context if the device can be reached, else with what was known.
 func (m *machine) extend() {
 	s := &m.s
-	if len(s.FollowUps) == 0 || m.stopping() || s.Planner.Asked || s.Planner.Fetching {
+	if len(s.FollowUps) == 0 || m.stopping() || s.Planner.Asked || s.Planner.Fetching || s.Looking {
 		return
 	}
 	next := s.FollowUps[0]

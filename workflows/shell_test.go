@@ -258,3 +258,39 @@ func TestThePlanWithoutADeviceEndsInTime(t *testing.T) {
 		t.Errorf("%+v after %v, %v", o, s.Now().Sub(began), err)
 	}
 }
+
+// A follow-up is an update like any: refused in words, taken once, and what the planner makes of it is carried out.
+func TestAFollowUpIsTakenByTheRunningPlan(t *testing.T) {
+	s := newShell(t)
+	s.stub(plan.ActivitySubmit, func(c plan.Submit) (plan.Submitted, error) {
+		s.submits++
+		done := plan.Event{EventID: c.OperationID, DeviceID: device, Epoch: 1, Seq: int64(s.submits), Name: plan.EventCompleted, OperationID: c.OperationID}
+		s.signal(time.Minute, plan.Signal{Event: &done})
+		return plan.Submitted{Delivery: plan.DeliveryAccepted, TaskID: "t"}, nil
+	})
+	s.stub(plan.ActivityContext, func(plan.FetchContext) (plan.ContextFetched, error) {
+		return plan.ContextFetched{Context: map[string]any{}}, nil
+	})
+	var planned []plan.MakePlan
+	s.stub(plan.ActivityPlan, func(c plan.MakePlan) (plan.Planned, error) {
+		planned = append(planned, c)
+		return plan.Planned{Document: s.start.Document, Slice: s.start.Slice}, nil
+	})
+	answers := map[string]error{}
+	ask := func(name string, in plan.FollowUp) {
+		s.UpdateWorkflow(plan.UpdateFollowUp, name, &testsuite.TestUpdateCallback{OnAccept: func() { answers[name] = nil },
+			OnReject: func(err error) { answers[name] = err }, OnComplete: func(any, error) {}}, in)
+	}
+	s.RegisterDelayedCallback(func() {
+		ask("unsigned", plan.FollowUp{Text: "again"})
+		ask("empty", plan.FollowUp{By: "kim"})
+		ask("good", plan.FollowUp{Text: "again", By: "kim"})
+	}, 10*time.Second)
+	o, err := s.run(t)
+	if err != nil || o.State != plan.Completed || s.submits != 2 || len(o.Steps) != 2 || o.Steps[1].ID != "dock_2" {
+		t.Errorf("%s, %v, %d submits, steps %+v", o.State, err, s.submits, o.Steps)
+	}
+	if answers["unsigned"] == nil || answers["empty"] == nil || answers["good"] != nil || len(planned) != 1 || planned[0].Extends == nil {
+		t.Errorf("answers %v, planner asked %+v", answers, planned)
+	}
+}
