@@ -122,6 +122,9 @@ func (m *machine) decided(in Decided) {
 	}
 	m.s.Deciding = false
 	m.s.LLMCalls += in.LLMCalls
+	for _, text := range in.Notes {
+		m.note("", text)
+	}
 	b := m.s.Boundary
 	if b == nil || !b.Asked { // what it was about is no more: spent all the same (law 13)
 		m.s.Decided++

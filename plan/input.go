@@ -200,6 +200,10 @@ type Decided struct {
 	Choices  []string       `json:"choices,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
 	LLMCalls int            `json:"llm_calls,omitempty"`
+	// Refused says why Steps are no plan at all, where that was seen before the gate: what the decider wrote could not be read.
+	Refused string `json:"refused,omitempty"`
+	// Notes are for the plan's record: which model was asked, what it was not told.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Observation is what a device saw (contract.md §5). Without RequiresDecision it is recorded, and decides nothing (law 12).

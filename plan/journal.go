@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // journalTail is how many entries the state keeps; Entries counts them all.
@@ -57,6 +58,16 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// maxNoted bounds what the record quotes of others: a plan of many faults has as many lines of them.
+const maxNoted = 4000
+
+func shortText(text string) string {
+	if len(text) <= maxNoted {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxNoted], "") + "…"
 }
 
 // shortJSON shows a value to people, cut at 120 bytes.

@@ -133,10 +133,14 @@ func (s *State) AmendFaults(in Amend) border.Faults {
 func (m *machine) replan(i int, in Decided) {
 	b := m.s.Boundary
 	r := revision{steps: in.Steps, slice: in.Slice, replace: true, fromModel: true, instead: m.instead(i)}
-	if faults := m.s.revisionFaults(r); len(faults) > 0 {
-		m.note(b.StepID, "proposed plan refused: "+faults.Error())
+	refused := in.Refused
+	if faults := m.s.revisionFaults(r); refused == "" && len(faults) > 0 {
+		refused = faults.Error()
+	}
+	if refused != "" {
+		m.note(b.StepID, "proposed plan refused: "+shortText(refused))
 		again := b.Refused == "" && m.s.Decided < maxDecisions
-		b.Refused = faults.Error()
+		b.Refused = shortText(refused)
 		if !again {
 			m.byTable()
 		}

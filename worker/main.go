@@ -97,7 +97,7 @@ func work(ctx context.Context, temporal client.Client, p parts, ready func()) er
 	activities.NewPlanner(p.catalog, p.model).Register(w)
 	activities.BuiltinCloud().Register(w)
 	activities.NewLeases(temporal).Register(w)
-	activities.Deciders{activities.TableDecider: activities.Table{}}.Register(w)
+	activities.Deciders{plan.DeciderTable: activities.Table{}, plan.DeciderModel: activities.NewReplanner(p.catalog, p.model)}.Register(w)
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("poll task queue %s: %w", plan.TaskQueue, err)
 	}

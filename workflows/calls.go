@@ -32,11 +32,15 @@ const (
 	modelTime   = 90 * time.Second
 	modelBounds = 3 * time.Minute
 	modelBeat   = 10 * time.Second
-	decideTime  = 30 * time.Second
-	leaseTime   = 10 * time.Second
-	awaitBeat   = 5 * time.Second
-	awaitBounds = 30 * 24 * time.Hour
-	performBeat = 10 * time.Second // of a step in the cloud: a worker that died is noticed by then
+	// decideTime is for one call of a model. A device stands still and a person waits meanwhile: past decideBounds, or so many
+	// tries, the reason table's default counts.
+	decideTime   = 60 * time.Second
+	decideBounds = 2 * time.Minute
+	decideTries  = 4
+	leaseTime    = 10 * time.Second
+	awaitBeat    = 5 * time.Second
+	awaitBounds  = 30 * 24 * time.Hour
+	performBeat  = 10 * time.Second // of a step in the cloud: a worker that died is noticed by then
 )
 
 func (r *planRun) device(route plan.Route, name, summary string, limit time.Duration, command any) workflow.Future {

@@ -68,13 +68,14 @@ func modelCalls(err error) (calls int) {
 // decide asks the plan's decider. One that fails has decided nothing: the reason table's default counts, and is spent.
 func (r *planRun) decide(c plan.Decide) {
 	ctx := workflow.WithActivityOptions(r.live, workflow.ActivityOptions{
-		StartToCloseTimeout: decideTime, ScheduleToCloseTimeout: 4 * decideTime, Summary: "decide about " + c.Boundary.Report.Code,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+		StartToCloseTimeout: decideTime, ScheduleToCloseTimeout: decideBounds, HeartbeatTimeout: modelBeat,
+		Summary:     "decide about " + c.Boundary.Report.Code,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: decideTries},
 	})
 	r.out(workflow.ExecuteActivity(ctx, plan.ActivityDecide, c), func(f workflow.Future) plan.Input {
 		var in plan.Decided
 		if err := f.Get(r.live, &in); err != nil {
-			return plan.Decided{Reason: "the decider failed: " + cause(err)}
+			return plan.Decided{Reason: "the decider failed: " + cause(err), LLMCalls: modelCalls(err)}
 		}
 		return in
 	})

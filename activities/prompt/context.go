@@ -260,9 +260,11 @@ func encode(v any) string {
 }
 
 // short bounds a name that others chose, for a record that people read.
-func short(name string) string {
-	if runes := []rune(name); len(runes) > maxText {
-		return string(runes[:maxText]) + "…"
+func short(name string) string { return shortTo(name, maxText) }
+
+func shortTo(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
-	return name
+	return text
 }

@@ -81,13 +81,23 @@ func (s settings) ourParts() ([]Part, error) {
 		}
 	}
 	add("worker", "the worker", paths["worker"], nil, s.model...)
-	add("gateway", "the devices' gateway", paths["gateway"], nil, "ERRAND_GATEWAY_LISTEN="+address(s.ports.Gateway),
-		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true")
-	add("api", "the HTTP API", self, []string{"serve"}, "ERRAND_API_LISTEN="+address(s.ports.API), "ERRAND_TOKEN="+s.token,
-		"ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/")
+	add("gateway", "the devices' gateway", paths["gateway"], nil, append(s.whichModel(), "ERRAND_GATEWAY_LISTEN="+address(s.ports.Gateway),
+		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true")...)
+	add("api", "the HTTP API", self, []string{"serve"}, append(s.whichModel(), "ERRAND_API_LISTEN="+address(s.ports.API), "ERRAND_TOKEN="+s.token,
+		"ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/")...)
 	add("robot", "a simulated robot", paths["robot"], nil, "ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/",
 		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_ROBOT_STATE="+s.state.path("robot"))
 	return parts, nil
+}
+
+// whichModel is what those are told who start plans: that there is a model to decide at their boundaries, and no key of it.
+func (s settings) whichModel() (env []string) {
+	for _, pair := range s.model {
+		if strings.HasPrefix(pair, "ERRAND_LLM=") {
+			env = append(env, pair)
+		}
+	}
+	return env
 }
 
 // environment is the parts' common one: the person's own, with what we decide on top.
