@@ -23,7 +23,7 @@ const hint = "name one in ERRAND_LLM (`errand config` lists the settings)"
 // budget, the record of each call, and the client or its cassette. So what is recorded as a call is one that the budget
 // let through. close lets go of it all.
 func openModel(ctx context.Context, s config.LLM, log *slog.Logger, tell func(context.Context, llm.Call)) (model llm.Model, done func() error, err error) {
-	if s.LLM == config.LLMNone {
+	if !s.Asks() {
 		return llm.None{Hint: hint}, func() error { return nil }, nil
 	}
 	asked, closeClient, err := connect(ctx, s)

@@ -32,13 +32,16 @@ type LLM struct {
 	LLMReplay      string        `split_words:"true" unit:"folder" desc:"answer from the cassette in it alone, and never ask a live model; default: ask it"`
 }
 
+// Asks reports whether a model is chosen at all.
+func (l *LLM) Asks() bool { return l.LLM != LLMNone && l.LLM != "" }
+
 // Validate checks what belongs together, and every bound.
 func (l *LLM) Validate() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	live := l.LLMReplay == ""
 	switch l.LLM {
-	case LLMNone:
+	case LLMNone, "":
 		if !live || l.LLMRecord != "" {
 			fault("ERRAND_LLM is none, so there is nothing to record or replay: name a model, or leave ERRAND_LLM_RECORD and ERRAND_LLM_REPLAY empty")
 		}
