@@ -19,7 +19,7 @@
 //
 // # How to read it
 //
-// world.go, device.go, shell.go and works.go are the world; moves.go is the alphabet; canon.go, canon_world.go, digest.go and
+// world.go, device.go, shell.go and works.go are the world; moves.go and moves_time.go are the alphabet; canon.go, canon_world.go, digest.go and
 // table.go tell nodes apart; explore.go walks; court.go and the law files are the laws; shortest.go finds the shortest history
 // to a violation and tells it as a script (script.go); shapes.go is what is explored.
 //
