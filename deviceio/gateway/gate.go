@@ -79,6 +79,16 @@ func (s *session) offers(command string) bool {
 	return slices.Contains(s.commands, command) && slices.Contains(s.approved, command)
 }
 
+// mayAsk is offers, and looks once more at what is approved before it says no.
+func (s *session) mayAsk(ctx context.Context, command string) bool {
+	if s.advertises(command) && !s.offers(command) {
+		if state, approved, err := s.g.opts.Registry.Standing(ctx, s.deviceID); err == nil && state == registry.Approved {
+			s.approve(approved)
+		}
+	}
+	return s.offers(command)
+}
+
 // approve takes the surface that a person approved, which can grow while the device is connected.
 func (s *session) approve(commands []string) {
 	s.mu.Lock()

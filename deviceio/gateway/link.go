@@ -161,7 +161,7 @@ func (g *Gateway) tell(ctx context.Context, deviceID, command string, params any
 	if err != nil {
 		return err
 	}
-	if !s.offers(command) {
+	if !s.mayAsk(ctx, command) {
 		return &DeviceError{Command: command, Code: wire.InvokeUnknownCommand, Message: s.lacks(command)}
 	}
 	_, err = s.invoke(ctx, command, params)

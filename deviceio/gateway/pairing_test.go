@@ -165,6 +165,10 @@ func TestTheSecondGateIsTheApprovedSurface(t *testing.T) {
 		t.Errorf("Say = %v, want it to say what to do", err)
 	}
 	must(t, h.registry.Approve(t.Context(), n.id))
+	said := make(chan error, 1)
+	go func() { said <- h.gateway.Say(t.Context(), say(n.id)) }()
+	n.answer(n.invoked(), `{}`)
+	must(t, await(t, said, "Say, once it is approved"))
 	done := make(chan plan.Submitted, 1)
 	go func() {
 		got, err := h.gateway.Submit(t.Context(), h.submit(n))

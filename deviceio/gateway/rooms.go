@@ -13,7 +13,7 @@ import (
 
 // planningContext reads the device's context and keeps its room catalog: the only source of room names (seed hop 2).
 func (s *session) planningContext(ctx context.Context) (map[string]any, error) {
-	if !s.offers(wire.CommandContext) {
+	if !s.mayAsk(ctx, wire.CommandContext) {
 		return nil, &DeviceError{Command: wire.CommandContext, Code: wire.InvokeUnknownCommand, Message: s.lacks(wire.CommandContext)}
 	}
 	raw, err := s.invoke(ctx, wire.CommandContext, json.RawMessage(`{}`))

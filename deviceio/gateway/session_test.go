@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -232,4 +234,31 @@ func TestHTTPRoutesWantTheToken(t *testing.T) {
 		t.Errorf("metrics %q", body)
 	}
 	get(t, h, "/elsewhere", sharedToken, http.StatusNotFound)
+}
+
+// Android pings every 30 s, and hangs up without a pong.
+func TestADevicesPingIsAnswered(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	n := h.robot(nil)
+	pinged, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, n.conn.Ping(pinged))
+}
+
+// After connect a frame may have what policy.maxPayload says, and not a byte more.
+func TestAfterConnectAFrameMayHaveMaxPayload(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	n := h.robot(nil)
+	frame := []byte(`{"type":"req","id":"large","method":"node.skills.update","params":{"skills":[]}}`)
+	answer := n.expect("large")
+	must(t, n.conn.Write(t.Context(), websocket.MessageText, append(frame, bytes.Repeat([]byte(" "), wire.MaxPayload-len(frame))...)))
+	if res := await(t, answer, "the answer to a large frame"); !*res.OK {
+		t.Errorf("refused: %v", res.Error)
+	}
+	must(t, n.conn.Write(t.Context(), websocket.MessageText, bytes.Repeat([]byte(" "), wire.MaxPayload+1)))
+	if code := n.end(); code != websocket.StatusMessageTooBig {
+		t.Errorf("closed with %d, want 1009", code)
+	}
 }

@@ -14,6 +14,8 @@ type store struct {
 	*sql.DB
 	// bind turns ? into what the engine wants.
 	bind func(query string) string
+	// text is a text as the engine can keep it.
+	text func(string) string
 	// classify gives an engine's error one of this package's names, where one fits.
 	classify func(error) error
 	// inPlace tells that the database is still the one that was opened.
@@ -25,35 +27,45 @@ type store struct {
 }
 
 func (s *store) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	result, err := s.DB.ExecContext(ctx, s.bind(query), args...)
+	result, err := s.DB.ExecContext(ctx, s.bind(query), s.fit(args)...)
 	return result, s.classify(err)
 }
 
 func (s *store) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := s.DB.QueryContext(ctx, s.bind(query), args...)
+	rows, err := s.DB.QueryContext(ctx, s.bind(query), s.fit(args)...)
 	return rows, s.classify(err)
 }
 
 func (s *store) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return s.DB.QueryRowContext(ctx, s.bind(query), args...)
+	return s.DB.QueryRowContext(ctx, s.bind(query), s.fit(args)...)
+}
+
+// fit is the arguments as the engine can keep them.
+func (s *store) fit(args []any) []any {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = s.text(text)
+		}
+	}
+	return args
 }
 
 // transaction is a transaction of a store.
 type transaction struct {
 	*sql.Tx
-	bind func(string) string
+	of *store
 }
 
 func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return t.Tx.ExecContext(ctx, t.bind(query), args...)
+	return t.Tx.ExecContext(ctx, t.of.bind(query), t.of.fit(args)...)
 }
 
 func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return t.Tx.QueryContext(ctx, t.bind(query), args...)
+	return t.Tx.QueryContext(ctx, t.of.bind(query), t.of.fit(args)...)
 }
 
 func (t *transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return t.Tx.QueryRowContext(ctx, t.bind(query), args...)
+	return t.Tx.QueryRowContext(ctx, t.of.bind(query), t.of.fit(args)...)
 }
 
 // within runs f in one transaction, which is on disk when within returns nil. What f reads of the subject nobody else changes
@@ -70,7 +82,7 @@ func (r *Registry) within(ctx context.Context, subject string, f func(*transacti
 		err = r.db.lock(ctx, began, subject)
 	}
 	if err == nil {
-		err = f(&transaction{Tx: began, bind: r.db.bind})
+		err = f(&transaction{Tx: began, of: r.db})
 	}
 	if err != nil {
 		return r.db.classify(errors.Join(err, began.Rollback()))

@@ -115,3 +115,18 @@ func TestStrayPagesLoseNothing(t *testing.T) {
 		t.Errorf("StrayPage of no device = %v, %q, %v", page, next, err)
 	}
 }
+
+// A device may send any text, U+0000 too: what it sends is recorded, or its outbox would stand still for ever (law 19).
+func TestLaw19AnyTextIsRecorded(t *testing.T) {
+	t.Parallel()
+	r, _ := newRegistry(t)
+	_, err := r.Declare(t.Context(), registry.Declaration{ID: "odd", PublicKey: "key", DisplayName: "a\x00b", Commands: []string{"c\x00d"}})
+	must(t, err)
+	event := registry.StrayEvent{DeviceID: "odd", EventID: "e\x00", BodyHash: "h", Ack: "late", Reason: "\x00", Body: []byte(`{"a":"\u0000"}`)}
+	first, err := r.KeepStray(t.Context(), event)
+	must(t, err)
+	again, err := r.KeepStray(t.Context(), event)
+	if must(t, err); again.EventID != first.EventID || !again.ReceivedAt.Equal(first.ReceivedAt) {
+		t.Errorf("sent again it is another row: %+v, %+v", first, again)
+	}
+}

@@ -58,11 +58,11 @@ func newRegistry(t *testing.T) (*registry.Registry, *clock) {
 	return r, c
 }
 
-// newPlace is where a fresh registry may be: a file, or a database where the tests run on PostgreSQL.
+// newPlace is where a fresh registry may be: a file, or a schema where the tests run on PostgreSQL.
 func newPlace(t *testing.T) string {
 	t.Helper()
 	if onPostgres() {
-		return (&pgtest.Server{URL: os.Getenv(postgresVariable)}).Database(t)
+		return (&pgtest.Server{URL: os.Getenv(postgresVariable)}).Fresh(t)
 	}
 	return filepath.Join(t.TempDir(), "registry.db")
 }

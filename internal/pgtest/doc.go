@@ -2,7 +2,7 @@
 // postgresql), and ends it with the test. A test that needs one is skipped, with a word, where there are none:
 //
 //	server := pgtest.Start(t)
-//	devices, err := registry.Open(ctx, server.Database(t))
+//	devices, err := registry.Open(ctx, server.Fresh(t))
 //
 // The server listens on a socket in a folder of its own, never on the network, and writes nothing to disk durably: it is for
 // tests alone.

@@ -58,32 +58,25 @@ func Start(tb testing.TB) *Server {
 			tb.Logf("postgres: %v\n%s", err, log.String())
 		}
 	})
-	s := &Server{URL: address(dir, "postgres")}
+	s := &Server{URL: fmt.Sprintf("postgres://%s@/postgres?host=%s", superuser, url.QueryEscape(dir))}
 	s.await(tb)
 	return s
 }
 
-// Database makes a fresh database in the server and returns its URL.
-func (s *Server) Database(tb testing.TB) string {
+// Fresh makes an empty schema in the server's database and returns a URL that works in it: as good as a database, and made in
+// no time.
+func (s *Server) Fresh(tb testing.TB) string {
 	tb.Helper()
-	at, err := url.Parse(s.URL)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	conn, err := pgx.Connect(tb.Context(), s.URL)
 	if err != nil {
 		tb.Fatalf("connect: %v", err)
 	}
 	name := "t_" + strings.ToLower(rand.Text())
-	_, err = conn.Exec(tb.Context(), "CREATE DATABASE "+name)
+	_, err = conn.Exec(tb.Context(), "CREATE SCHEMA "+name)
 	if closed := conn.Close(tb.Context()); err != nil || closed != nil {
-		tb.Fatalf("create a database: %v, %v", err, closed)
+		tb.Fatalf("create a schema: %v, %v", err, closed)
 	}
-	return address(at.Query().Get("host"), name)
-}
-
-func address(socket, database string) string {
-	return fmt.Sprintf("postgres://%s@/%s?host=%s", superuser, database, url.QueryEscape(socket))
+	return s.URL + "&search_path=" + name
 }
 
 // await waits until the server answers.
