@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,7 +16,7 @@ import (
 
 // InviteBody is the body of POST /v1/invites.
 type InviteBody struct {
-	GatewayURL string `json:"gateway_url,omitempty" maxLength:"2048" doc:"where the device reaches a gateway. Default: the installation's own" example:"wss://gateway.example/"`
+	GatewayURL string `json:"gateway_url,omitempty" maxLength:"2048" doc:"where the device reaches a gateway. Default: the installation's own" example:"wss://gateway.example"`
 }
 
 // Invite is how one device comes in without a person who approves it then: whoever hands it out approves in advance.
@@ -45,16 +46,35 @@ func (a *API) invite(ctx context.Context, in *inviteIn) (*inviteOut, error) {
 			return nil, refusal(err)
 		}
 	}
-	if u, err := url.Parse(b.GatewayURL); err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" {
-		return nil, refusal(border.Faults{{Path: "gateway_url", Code: "not_allowed", Message: "must be a URL such as wss://gateway.example/ (ERRAND_GATEWAY_URL sets the default)"}})
+	gateway, ok := plainURL(b.GatewayURL)
+	if !ok {
+		return nil, refusal(border.Faults{{Path: "gateway_url", Code: "not_allowed", Message: "must be a WebSocket URL such as wss://gateway.example, " +
+			"without user, query or fragment (ERRAND_GATEWAY_URL sets the default)"}})
 	}
 	code, expires, err := a.Registry.NewSetupCode(ctx)
 	if err != nil {
 		return nil, err
 	}
-	setup, err := json.Marshal(map[string]string{"url": b.GatewayURL, "bootstrapToken": code})
+	setup, err := json.Marshal(map[string]string{"url": gateway, "bootstrapToken": code})
 	if err != nil {
 		return nil, err
 	}
-	return &inviteOut{Invite{SetupCode: base64.RawURLEncoding.EncodeToString(setup), GatewayURL: b.GatewayURL, ExpiresAt: expires}}, nil
+	return &inviteOut{Invite{SetupCode: base64.RawURLEncoding.EncodeToString(setup), GatewayURL: gateway, ExpiresAt: expires}}, nil
+}
+
+// plainURL writes a WebSocket URL the one way that an OpenClaw node takes in a setup code: without what says nothing, such as a
+// path of / or the scheme's own port. It refuses any other spelling without a word about why.
+func plainURL(text string) (plain string, ok bool) {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", false
+	}
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"ws": ":80", "wss": ":443"}[u.Scheme]; u.Port() != "" && port == ":"+u.Port() {
+		host = strings.TrimSuffix(host, port)
+	}
+	if u.Path == "/" {
+		u.Path = ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path}).String(), true
 }

@@ -16,7 +16,8 @@ import (
 func TestAnInviteLetsADeviceIn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	for body, url := range map[string]string{"": "ws://house/", `{"gateway_url":"wss://gateway.example/"}`: "wss://gateway.example/"} {
+	for body, url := range map[string]string{"": "ws://house", `{"gateway_url":"wss://Gateway.example:443/errand"}`: "wss://gateway.example/errand",
+		`{"gateway_url":"ws://[::1]:7420/"}`: "ws://[::1]:7420", `{"gateway_url":"ws://house:443"}`: "ws://house:443"} {
 		got := h.ask("POST", "/v1/invites", body)
 		var invite api.Invite
 		if got.into(t, &invite); got.status != http.StatusCreated || invite.GatewayURL != url || invite.ExpiresAt.Sub(h.clock()) != 10*time.Minute {
@@ -38,8 +39,10 @@ func TestAnInviteLetsADeviceIn(t *testing.T) {
 			t.Errorf("the code lets nobody in: %v", err)
 		}
 	}
-	if got := h.ask("POST", "/v1/invites", `{"gateway_url":"http://gateway.example/"}`); got.status != 422 {
-		t.Errorf("a URL that is no WebSocket's: %d %s", got.status, got.text)
+	for _, url := range []string{"http://gateway.example/", "wss://", "wss://u:p@gateway.example", "wss://gateway.example?a=b", "gateway.example"} {
+		if got := h.ask("POST", "/v1/invites", `{"gateway_url":"`+url+`"}`); got.status != 422 {
+			t.Errorf("the gateway's URL is %s: %d %s", url, got.status, got.text)
+		}
 	}
 }
 

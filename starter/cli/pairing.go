@@ -89,7 +89,7 @@ func printSurface(out io.Writer, d registry.Device) {
 
 // deviceInvite is errand device invite.
 type deviceInvite struct {
-	URL  string `name:"url" help:"Where the device reaches a gateway, e.g. wss://gateway.example/. Default: the installation's (ERRAND_GATEWAY_URL)."`
+	URL  string `name:"url" help:"Where the device reaches a gateway, e.g. wss://gateway.example. Default: the installation's (ERRAND_GATEWAY_URL)."`
 	NoQR bool   `name:"no-qr" help:"Print no QR code."`
 	JSON bool   `name:"json" help:"Print the invite as JSON."`
 }
