@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,26 +39,46 @@ func onlyItsCompletion(t *testing.T, s *stack.Stack) {
 	wantSubmits(t, n, move, p.ID+"/purify/1")
 }
 
-// The first try failed and a second is under way: a completion of the first is on record, and does not complete the second.
+// The first try failed and a second is under way: whatever is told of the first is on record as such, and changes nothing
+// of the second. An event that names no attempt is not taken for the second's either: the device is asked.
 func olderTrysCompletion(t *testing.T, s *stack.Stack) {
 	n, p := taken(t, s, threeStepPlan)
-	tell(t, n, 1, "FAILED", p.ID+"/move/1", `"reason_code":"FILTER_MISSING"`, wire.AckApplied)
+	first, second := p.ID+"/move/1", p.ID+"/move/2"
+	tell(t, n, 1, "FAILED", first, `"reason_code":"FILTER_MISSING"`, wire.AckApplied)
 	v := p.Await(t, "the plan asks", func(v plan.View) bool { return v.Question != nil })
 	p.Answer(t, v.Question.ID, "retry")
 	n.Answer(t, n.Invoked(t, wire.CommandSubmitTask), strings.Replace(accepted, "t-1", "t-2", 1))
-	tell(t, n, 2, "STARTED", p.ID+"/move/2", `"task_id":"t-2"`, wire.AckApplied)
-	tell(t, n, 3, "COMPLETED", p.ID+"/move/1", `"result":{"area_id":"9"}`, wire.AckApplied)
-	v = p.View(t)
-	recorded := false
-	for _, e := range v.Journal {
-		recorded = recorded || strings.Contains(e.Text, "b1-3")
+	tell(t, n, 2, "STARTED", second, `"task_id":"t-2"`, wire.AckApplied)
+	const blocked = `"task_id":"t-1","reason_code":"PATH_BLOCKED","requires_cloud_decision":true`
+	for i, e := range []struct{ name, more string }{
+		{"BLOCKED", blocked}, {"FAILED", blocked}, {"CANCELLED", `"task_id":"t-1"`}, {"COMPLETED", `"task_id":"t-1","result":{"area_id":"9"}`},
+	} {
+		tell(t, n, 3+i, e.name, first, e.more, wire.AckApplied)
+		v = p.View(t)
+		wantOnRecord(t, v, fmt.Sprintf("event b1-%d (%s) is about the superseded operation %s", 3+i, e.name, first))
+		if v.Steps[0].State != plan.StepRunning || v.Steps[0].OperationID != second || v.Steps[0].Reason != nil || v.Question != nil || v.Steps[1].OperationID != "" {
+			t.Errorf("after the first try's %s move is %s as %s (%+v), purify is %s", e.name, v.Steps[0].State, v.Steps[0].OperationID, v.Steps[0].Reason, v.Steps[1].State)
+		}
 	}
-	if v.Steps[0].State != plan.StepRunning || v.Steps[0].OperationID != p.ID+"/move/2" || v.Steps[1].OperationID != "" || !recorded {
-		t.Errorf("move is %s as %s, purify is %s, on record: %v", v.Steps[0].State, v.Steps[0].OperationID, v.Steps[1].State, recorded)
+	nameless := strings.Replace(taskEvent("b1-7", 7, "COMPLETED", second,
+		`"cloud_workflow_id":"`+p.ID+`","cloud_plan_id":"`+p.ID+`","cloud_step_id":"move","task_id":"t-1","result":{"area_id":"9"}`), `"operation_id":"`+second+`",`, "", 1)
+	if ack := n.Event(t, wire.NodeTaskEvent, nameless); ack.Ack != wire.AckApplied {
+		t.Errorf("%s is acknowledged as %+v", nameless, ack)
 	}
-	tell(t, n, 4, "COMPLETED", p.ID+"/move/2", `"result":{"area_id":"6"}`, wire.AckApplied)
+	n.Answer(t, n.Invoked(t, wire.CommandTaskStatus), `{"found":true,"operation_id":"`+second+`","taskId":"t-2","status":"RUNNING","store_id":"store-1","boot_id":"b1","as_of_seq":7}`)
+	v = p.AwaitStep(t, "move", plan.StepRunning)
+	wantOnRecord(t, v, "event b1-7 (COMPLETED) matches no operation of this plan")
+	tell(t, n, 8, "COMPLETED", second, `"result":{"area_id":"6"}`, wire.AckApplied)
 	if v := p.AwaitStep(t, "move", plan.StepCompleted); v.Plan.StepResults["move"].Result["area_id"] != "6" {
 		t.Errorf("move's result is %+v, want the second try's", v.Plan.StepResults["move"])
+	}
+}
+
+// wantOnRecord fails the test unless an entry of the plan's journal says so.
+func wantOnRecord(t *testing.T, v plan.View, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(v.Journal, func(e plan.Entry) bool { return e.Text == text }) {
+		t.Errorf("%q is not on record: %+v", text, v.Journal)
 	}
 }
 
