@@ -99,9 +99,9 @@ func (s *State) nextOf(i int, due func(int64, Move)) {
 	due(st.VerifyBy, MoveUnverified)
 	if s.Cancel == nil && s.Ending == nil {
 		due(st.WaitUntil, MoveDecide)
-	}
-	if op.Phase == OpUnsent && op.CheckAt > s.At {
-		due(op.CheckAt, MoveSendAgain)
+		if op.Phase == OpUnsent && op.CheckAt > s.At {
+			due(op.CheckAt, MoveSendAgain)
+		}
 	}
 	idle := !op.Phase.Dead() && op.Phase != OpUnsent && !op.Sending && !op.Asking
 	if idle && (s.Device.Route != nil || !op.Lost) { // what is out comes back; without a route reachDevice waits

@@ -65,3 +65,38 @@ func TestLaw21WhatMayStillMoveIsNamedAtTheRelease(t *testing.T) {
 		t.Errorf("%s, released %+v", s.finish.State, s.released)
 	}
 }
+
+// A step that was never sent cannot move: it is not named.
+func TestLaw21WhatWasNeverSentIsSettled(t *testing.T) {
+	s := leasedSim(t, "")
+	s.device.online = false
+	s.take(plan.LeaseAnswer{Granted: true})
+	if s.phase("move") != plan.StepReady || len(s.state.Steps[0].Ops) != 1 {
+		t.Fatalf("%s", describe(s.state))
+	}
+	s.take(plan.CancelRequest{By: "kim"})
+	if s.finish == nil || s.finish.State != plan.Cancelled || s.released == nil || len(s.released.Unsettled) != 0 {
+		t.Errorf("outcome %+v, released %+v", s.finish, s.released)
+	}
+}
+
+// An answer to nothing that was asked, or once it is the plan's turn, changes nothing.
+func TestLaw21ALeaseIsAnsweredOnce(t *testing.T) {
+	s := leasedSim(t, "")
+	s.take(plan.LeaseAnswer{Granted: true})
+	s.take(plan.LeaseAnswer{Holder: "p-9"})
+	if s.state.Ending != nil || !s.state.Lease.Held || s.state.Lease.Since != s.now {
+		t.Errorf("%s, lease %+v", describe(s.state), s.state.Lease)
+	}
+	s = asked(t, map[string]any{})
+	s.leases = true
+	s.take(plan.LeaseAnswer{Granted: true})
+	if s.state.Lease.Held || s.state.Lease.Asked {
+		t.Errorf("nobody asked: %+v", s.state.Lease)
+	}
+	s = leasedSim(t, plan.LeaseReject)
+	s.take(plan.LeaseAnswer{Reason: "DEVICE_QUARANTINED"})
+	if r := s.finish.Reason; r.Code != "DEVICE_QUARANTINED" || r.Params != nil || r.Detail == "" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -159,3 +159,21 @@ func TestAFailureOutranksWhatWasSeen(t *testing.T) {
 		t.Errorf("asked about %+v with %d left", d.Boundary.Report, d.Left)
 	}
 }
+
+// What is seen while a step is under way is about that step, wherever it stands in the plan; else about the first to come.
+func TestAnObservationIsAboutWhatIsUnderWay(t *testing.T) {
+	doc := &plan.Document{Steps: []plan.StepSpec{spec("dock", "dock", []string{"move"}, nil), spec("move", "move", nil, nil)}}
+	s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}, leases: true}
+	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, AskedAt: askedAt, Document: doc, Slice: testSlice(), Decider: "model"})
+	s.take(plan.Begin{})
+	s.take(seen(80))
+	if b := s.state.Boundary; b == nil || b.StepID != "dock" {
+		t.Errorf("before it is the plan's turn it is about %+v", b)
+	}
+	s = newDecidedSim(t, doc, "model")
+	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+	s.take(seen(80))
+	if b := s.state.Boundary; b == nil || b.StepID != "move" {
+		t.Errorf("while move runs it is about %+v", b)
+	}
+}

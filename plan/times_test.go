@@ -228,3 +228,19 @@ func TestADeadlineSaysInWhatItCaughtThePlan(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A plan that is being stopped will not fail for having started too late: it gives up on the truth.
+func TestLaw18WhatIsBeingStoppedIsNotTooLate(t *testing.T) {
+	s := newSim(t, threeSteps())
+	s.now += 4*60_000 + 30_000
+	s.until("move out", func() bool { return request[plan.Submit](s) >= 0 })
+	out[plan.Submit](s)
+	s.take(plan.Submitted{OperationID: "p-1/move/1", Delivery: plan.DeliveryRefused, Report: &plan.Report{Code: "PASSES"}})
+	if next := s.state.View().Next; next == nil || next.Move != plan.MoveSendAgain {
+		t.Fatalf("next is %+v", next)
+	}
+	s.take(plan.CancelRequest{By: "kim"})
+	if next := s.state.View().Next; next == nil || next.Move != plan.MoveGiveUp || next.At != s.state.Cancel.GiveUpAt || request[plan.CancelTask](s) < 0 {
+		t.Errorf("next is %+v, the cancel %+v", next, s.state.Cancel)
+	}
+}
