@@ -38,6 +38,10 @@ func whatIsNotGivenAway(t *testing.T, s *stack.Stack) {
 // wantBindingFailed fails the test unless the plan ended since purify could not be bound, and only move was ever sent.
 func wantBindingFailed(t *testing.T, n *stack.Node, p *stack.Plan) plan.Outcome {
 	t.Helper()
+	v := p.Await(t, "the plan is over, or goes on", func(v plan.View) bool { return v.Outcome != nil || v.Steps[1].OperationID != "" })
+	if v.Outcome == nil {
+		t.Fatalf("purify is %s with %v", v.Steps[1].State, v.Steps[1].Arguments)
+	}
 	o := wantOutcome(t, p, plan.Failed, "failed")
 	wantSubmits(t, n, p.ID+"/move/1")
 	if o.Reason == nil || o.Reason.Code != "STEP_RESULT_BINDING_FAILED" || o.Reason.Params["slot"] != "area_id" || o.Steps[1].OperationID != "" {
