@@ -246,3 +246,28 @@ func TestLaw20ASentenceHasNumbersAndTruths(t *testing.T) {
 		t.Errorf("%s, says %q", o.State, o.TTSResponse)
 	}
 }
+
+// That a submit was taken makes the step accepted, and takes nothing back that the device said since.
+func TestLaw08AnAnswerTakesNothingBack(t *testing.T) {
+	taken := plan.Submitted{OperationID: "p-1/move/1", Delivery: plan.DeliveryAccepted, TaskID: "t1", StoreID: storeA}
+	for want, before := range map[plan.StepPhase][]plan.EventName{
+		plan.StepAccepted: {}, plan.StepRunning: {plan.EventStarted}, plan.StepBlocked: {plan.EventStarted, plan.EventBlocked},
+	} {
+		s := stuck["submit out"](t)
+		out[plan.Submit](s)
+		for i, name := range before {
+			s.take(s.event(1, int64(50+i), name, "p-1/move/1"))
+		}
+		s.take(taken)
+		if op := s.state.Steps[0].Ops[0]; s.phase("move") != want || op.Lost || op.CheckAt <= s.now {
+			t.Errorf("after %v move is %s: %+v", before, s.phase("move"), op)
+		}
+	}
+	s := stuck["submit out"](t) // a doubt that came meanwhile stands, with its reason
+	out[plan.Submit](s)
+	s.take(plan.Doubt{DeviceID: testDevice, OperationID: "p-1/move/1", Why: "unreadable"})
+	s.take(taken)
+	if v := s.state.View().Steps[0]; v.State != plan.StepUnknown || v.Why != "unreadable" || request[plan.QueryStatus](s) < 0 {
+		t.Errorf("move is %s: %q", v.State, v.Why)
+	}
+}

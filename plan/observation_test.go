@@ -177,3 +177,16 @@ func TestAnObservationIsAboutWhatIsUnderWay(t *testing.T) {
 		t.Errorf("while move runs it is about %+v", b)
 	}
 }
+
+// How sure the device is of what it saw is told where it says so.
+func TestAnObservationSaysHowSureItIs(t *testing.T) {
+	for confidence, want := range map[float64]string{0.8: "the device saw pet_in_the_way: 안방, with confidence 0.80", 0: "the device saw pet_in_the_way: 안방"} {
+		s := decidedSim(t)
+		in := seen(80)
+		in.Confidence = confidence
+		s.take(in)
+		if b := s.state.Boundary; b == nil || b.Report.Detail != want {
+			t.Errorf("%v: %+v, want %q", confidence, b, want)
+		}
+	}
+}
