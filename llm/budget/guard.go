@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -129,6 +130,9 @@ func Estimate(r llm.Request) int {
 	bytes := len(r.Instructions)
 	for _, text := range r.Contents {
 		bytes += len(text)
+	}
+	if shape, err := json.Marshal(r.Schema); err == nil && r.Schema != nil {
+		bytes += len(shape) // it is sent with the question
 	}
 	return r.Limits.OrDefaults().MaxOutputTokens + (bytes+2)/3
 }

@@ -157,7 +157,9 @@ func (s settings) environment(external bool) []string {
 		set["TEMPORAL_NAMESPACE"] = "default"
 		set["TEMPORAL_CONFIG_FILE"] = os.DevNull
 	}
-	return environment(os.Environ(), set, func(name string) bool { return !external && strings.HasPrefix(name, "TEMPORAL_") })
+	return environment(os.Environ(), set, func(name string) bool {
+		return name == modelKey || !external && strings.HasPrefix(name, "TEMPORAL_") // the model's key is the worker's alone
+	})
 }
 
 // bringUp starts every part in order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -265,5 +266,65 @@ func TestTheStateFolderIsForOneAndItsTokensAreKept(t *testing.T) {
 	}
 	if err := s.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The stand-in is started for the worker, and is there as long as the rest; nobody else is told a key.
+func TestAStandInForAModelIsStartedForTheWorker(t *testing.T) {
+	o, _ := options(t)
+	o.LLM = LLMStandin
+	t.Setenv("ERRAND_LLM_KEY", "the person's own")
+	var endpoint string
+	o.Once = func(ctx context.Context, _ Running) error {
+		worker := told(t, o.StateDir, "worker")
+		if endpoint = worker["ERRAND_LLM_ENDPOINT"]; worker["ERRAND_LLM"] != "gemini" || worker["ERRAND_LLM_KEY"] != standinKey {
+			t.Errorf("the worker was told %q at %q", worker["ERRAND_LLM"], endpoint)
+		}
+		if !strings.HasPrefix(worker["ERRAND_LLM_BUDGET"], o.StateDir) {
+			t.Errorf("the budget is in %q", worker["ERRAND_LLM_BUDGET"])
+		}
+		for _, name := range []string{"gateway", "api", "robot"} {
+			if key, ok := told(t, o.StateDir, name)["ERRAND_LLM_KEY"]; ok {
+				t.Errorf("%s was told the key %q", name, key)
+			}
+		}
+		return models(ctx, endpoint)
+	}
+	if err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := models(t.Context(), endpoint); err == nil {
+		t.Error("the stand-in is still there")
+	}
+}
+
+// models asks a model's server for its list.
+func models(ctx context.Context, endpoint string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/v1/models", http.NoBody)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// A model of the settings is the worker's to ask, with the person's own key; without one nothing is asked.
+func TestTheModelsKeyIsToldToTheWorkerAlone(t *testing.T) {
+	o, _ := options(t)
+	t.Setenv("ERRAND_LLM_KEY", "the person's own")
+	o.Once = func(context.Context, Running) error {
+		if key := told(t, o.StateDir, "worker")["ERRAND_LLM_KEY"]; key != "the person's own" {
+			t.Errorf("the worker was told %q", key)
+		}
+		if key, ok := told(t, o.StateDir, "robot")["ERRAND_LLM_KEY"]; ok {
+			t.Errorf("the robot was told %q", key)
+		}
+		return nil
+	}
+	if err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
 	}
 }
