@@ -45,6 +45,7 @@ type access struct {
 //	GET    /faults/{id}[?hits=1&wait=30s]        waits until it struck
 //	POST   /faults/{id}/release
 //	POST   /answers {question_id, choice}
+//	POST   /observations {kind, ...}             what the robot sees, as contract.md §5 has it
 //
 // A wait that ends without what it waited for answers 408. Errors are {"error": "..."}.
 type control struct {
@@ -120,6 +121,7 @@ func (c *control) routes() http.Handler {
 		return done, c.robot.ReleaseFault(req.PathValue("id"))
 	}))
 	mux.HandleFunc("POST /answers", c.route(c.answer))
+	mux.HandleFunc("POST /observations", c.route(c.observe))
 	return mux
 }
 

@@ -91,6 +91,11 @@ func (c *Control) Answer(ctx context.Context, questionID, choice string) error {
 	return c.call(ctx, http.MethodPost, "/answers", map[string]string{"question_id": questionID, "choice": choice}, nil)
 }
 
+// Observe lets the robot see something: fields are an observation's, such as kind and requires_cloud_decision.
+func (c *Control) Observe(ctx context.Context, fields map[string]any) error {
+	return c.call(ctx, http.MethodPost, "/observations", fields, nil)
+}
+
 // call makes one request and reads its answer into into, unless that is nil.
 func (c *Control) call(ctx context.Context, method, path string, body, into any) error {
 	text, err := json.Marshal(body)

@@ -148,6 +148,14 @@ func (c *control) answer(req *http.Request) (any, error) {
 	return done, c.robot.Answer(req.Context(), a.QuestionID, a.Choice)
 }
 
+func (c *control) observe(req *http.Request) (any, error) {
+	fields := map[string]any{}
+	if err := read(req, &fields); err != nil {
+		return nil, err
+	}
+	return done, c.robot.Observe(req.Context(), fields)
+}
+
 func read(req *http.Request, into any) error {
 	dec := json.NewDecoder(req.Body)
 	dec.DisallowUnknownFields()
