@@ -240,10 +240,10 @@ func TestDecisions(t *testing.T) {
 	t.Parallel()
 	catalogFile := filepath.Join(t.TempDir(), "catalog.yaml")
 	m, s := withMind(t, stack.Option("ERRAND_CATALOG="+watchful(t, catalogFile)))
-	t.Run("Law12EachBoundaryLeadsToEachDecision", func(t *testing.T) { eachBoundaryEachDecision(t, m, s) })
 	t.Run("Together", func(t *testing.T) {
 		var all sync.WaitGroup
 		defer all.Wait()
+		beside(t, &all, "Law12EachBoundaryLeadsToEachDecision", func(t *testing.T) { eachBoundaryEachDecision(t, m, s) })
 		for _, c := range []struct {
 			name string
 			run  func(*deciding)
