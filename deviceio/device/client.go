@@ -27,11 +27,12 @@ type Handler interface {
 
 // Options says who a device is and where its gateway is.
 type Options struct {
-	// URL of the gateway, ws:// or wss://.
+	// URL of the gateway, ws:// or wss://. Default: the one in SetupCode.
 	URL string
-	// Token is the shared token or the one of a setup code. After pairing the gateway gives a device token, which is
-	// kept in StateDir and used instead.
-	Token string
+	// SetupCode lets a new device in (`errand device invite`). Token is the shared token, with which it waits for a person to
+	// approve it. After pairing the gateway gives a device token, which is kept in StateDir and used instead of either.
+	SetupCode string
+	Token     string
 	// StateDir holds the key, the device token and the outbox. It is made if missing, and belongs to one process.
 	StateDir string
 	// Client says what program this is. Defaults: id errand-device, mode node, this platform, version 1.
@@ -68,6 +69,14 @@ type State struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
+	if o.SetupCode != "" {
+		code, err := wire.ParseSetupCode(o.SetupCode)
+		if err != nil {
+			return o, fmt.Errorf("device: SetupCode: %w", err)
+		}
+		orString(&o.URL, code.URL)
+		o.SetupCode = code.BootstrapToken
+	}
 	if o.URL == "" || o.StateDir == "" || o.Handler == nil {
 		return o, errors.New("device: URL, StateDir and Handler must be set")
 	}
@@ -118,6 +127,8 @@ type Client struct {
 
 	mu    sync.Mutex
 	token string // the stored device token
+	// setupOver says that the gateway took the setup code no more.
+	setupOver bool
 }
 
 // Open takes the state directory: the key, made on first use, and the outbox, in which a new boot starts.

@@ -103,8 +103,11 @@ func (c *Client) connectParams(challenge wire.Challenge) wire.Connect {
 		Errand: &wire.Errand{Profile: o.Profile, Boots: c.outbox.Boots(), StoreID: o.StoreID, RetentionS: o.RetentionS},
 	}
 	c.mu.Lock()
-	if c.token != "" {
+	switch {
+	case c.token != "":
 		params.Auth = wire.Auth{DeviceToken: c.token}
+	case o.SetupCode != "" && !c.setupOver:
+		params.Auth = wire.Auth{BootstrapToken: o.SetupCode}
 	}
 	c.mu.Unlock()
 	wire.Sign(c.key, &params, challenge)
@@ -126,8 +129,15 @@ func (c *Client) keepToken(token string) {
 	}
 }
 
-// refused forgets a device token that the gateway no longer takes, so that the next try uses Options.Token.
+// refused forgets a device token or a setup code that the gateway no longer takes, so that the next try uses Options.Token.
 func (c *Client) refused(e *wire.FrameError, used wire.Auth) {
+	if e.Detail() == wire.DetailSetupCode && used.BootstrapToken != "" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.setupOver = true
+		c.opts.Logger.Error("device: the setup code is over or was used: ask for a new one", "gateway", c.opts.URL)
+		return
+	}
 	if e.Detail() != wire.DetailDeviceTokenMismatch || used.DeviceToken == "" {
 		return
 	}

@@ -185,3 +185,28 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 		require.NotErrorIs(t, err, ErrOutboxLocked, "a failed Open gives the directory back")
 	}
 }
+
+// A setup code says where the gateway is and lets the device in, until it has a token of its own; one that is over gives way to
+// the shared token.
+func TestASetupCodeIsShownUntilThereIsAToken(t *testing.T) {
+	g := newGateway(t)
+	o := options(t, g)
+	code, err := wire.SetupCode{URL: o.URL, BootstrapToken: "once"}.Text()
+	require.NoError(t, err)
+	o.URL, o.SetupCode = "", "oc-pair://"+code
+	_, stop := open(t, o)
+	p := g.next()
+	require.Equal(t, wire.Auth{BootstrapToken: "once"}, p.connect.Auth)
+	p.hello(time.Hour, "device-token-1")
+	p.drop()
+	require.Equal(t, wire.Auth{DeviceToken: "device-token-1"}, g.connected().connect.Auth)
+	require.ErrorIs(t, stop(), context.Canceled)
+
+	o.StateDir = t.TempDir()
+	open(t, o)
+	g.next().refuse(wire.FrameError{Code: wire.CodeInvalidRequest, Message: "over", Details: map[string]any{"code": wire.DetailSetupCode}})
+	require.Equal(t, wire.Auth{Token: "shared"}, g.connected().connect.Auth)
+	o.SetupCode = "half a cod"
+	_, err = Open(o)
+	require.ErrorIs(t, err, wire.ErrSetupCode)
+}

@@ -21,9 +21,11 @@ const tickEvery = 20 * time.Millisecond
 // Config is a robot with its place in the network.
 type Config struct {
 	Options
-	// URL is the gateway's, ws:// or wss://. Token is what it lets a device in with, until it gives one of its own.
-	URL   string
-	Token string
+	// URL is the gateway's, ws:// or wss://. Token is what it lets a device in with, until it gives one of its own; SetupCode, if
+	// not empty, stands in its place and says where the gateway is.
+	URL       string
+	SetupCode string
+	Token     string
 	// Name is shown to people. Default: errand-robot.
 	Name string
 	// Control is the loopback address of the control API (control.go): "" means none, port 0 any free port.
@@ -80,7 +82,7 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 	var client *device.Client
 	var ready sync.Once
 	client, err := device.Open(device.Options{
-		URL: cfg.URL, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
+		URL: cfg.URL, SetupCode: cfg.SetupCode, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
 		Client:   wire.Client{ID: "errand-robot", DisplayName: name, Version: ExecutorRevision, DeviceFamily: "robot"},
 		Commands: Commands(), Caps: []string{"taskmanager", "assistant"},
 		Profile:    wire.Profile{Status: true, Dedupe: true, Outbox: true},

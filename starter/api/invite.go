@@ -2,15 +2,12 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"errand/deviceio/wire"
 	"errand/internal/border"
 )
 
@@ -46,7 +43,7 @@ func (a *API) invite(ctx context.Context, in *inviteIn) (*inviteOut, error) {
 			return nil, refusal(err)
 		}
 	}
-	gateway, ok := plainURL(b.GatewayURL)
+	gateway, ok := wire.GatewayURL(b.GatewayURL)
 	if !ok {
 		return nil, refusal(border.Faults{{Path: "gateway_url", Code: "not_allowed", Message: "must be a WebSocket URL such as wss://gateway.example, " +
 			"without user, query or fragment (ERRAND_GATEWAY_URL sets the default)"}})
@@ -55,26 +52,9 @@ func (a *API) invite(ctx context.Context, in *inviteIn) (*inviteOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	setup, err := json.Marshal(map[string]string{"url": gateway, "bootstrapToken": code})
+	setup, err := wire.SetupCode{URL: gateway, BootstrapToken: code}.Text()
 	if err != nil {
 		return nil, err
 	}
-	return &inviteOut{Invite{SetupCode: base64.RawURLEncoding.EncodeToString(setup), GatewayURL: gateway, ExpiresAt: expires}}, nil
-}
-
-// plainURL writes a WebSocket URL the one way that an OpenClaw node takes in a setup code: without what says nothing, such as a
-// path of / or the scheme's own port. It refuses any other spelling without a word about why.
-func plainURL(text string) (plain string, ok bool) {
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", false
-	}
-	host := strings.ToLower(u.Host)
-	if port := map[string]string{"ws": ":80", "wss": ":443"}[u.Scheme]; u.Port() != "" && port == ":"+u.Port() {
-		host = strings.TrimSuffix(host, port)
-	}
-	if u.Path == "/" {
-		u.Path = ""
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path}).String(), true
+	return &inviteOut{Invite{SetupCode: setup, GatewayURL: gateway, ExpiresAt: expires}}, nil
 }

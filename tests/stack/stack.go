@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -74,6 +75,9 @@ func StartIn(tb testing.TB, dir string, options ...Option) *Stack {
 	}
 	for _, o := range options {
 		s.env = append(s.env, string(o))
+		if place, ok := strings.CutPrefix(string(o), "ERRAND_REGISTRY="); ok {
+			s.Registry = place
+		}
 	}
 	bin := programs(tb)
 	s.WorkerProc = s.process("worker", filepath.Join(bin, "worker"))

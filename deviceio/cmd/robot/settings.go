@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"errand/deviceio/robot"
+	"errand/deviceio/wire"
 	"errand/internal/config"
 )
 
@@ -11,6 +13,7 @@ import (
 type settings struct {
 	GatewayURL   string  `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"the devices' gateway, ws:// or wss://"`
 	Token        string  `secret:"true" desc:"token that the gateway lets a new device in with; afterwards the robot uses the one it was given"`
+	SetupCode    string  `split_words:"true" secret:"true" desc:"setup code that lets a new device in, from errand device invite; it says where the gateway is, too"`
 	RobotState   string  `split_words:"true" default:".errand/robot" unit:"folder" desc:"all the robot remembers; one folder is one robot"`
 	RobotName    string  `split_words:"true" default:"errand-robot" desc:"name shown to people"`
 	RobotSpeed   float64 `split_words:"true" default:"20" unit:"times" desc:"how much faster than the clock the robot's world runs; ttl, timeouts and freshness stay the clock's"`
@@ -25,7 +28,21 @@ func (s *settings) Validate() error {
 	if s.RobotSpeed <= 0 || s.RobotSpeed > 10_000 {
 		return fmt.Errorf("ERRAND_ROBOT_SPEED: %v is not between 0 and 10000", s.RobotSpeed)
 	}
-	return s.Log.Validate()
+	var bad error
+	if s.SetupCode != "" {
+		if _, err := wire.ParseSetupCode(s.SetupCode); err != nil {
+			bad = fmt.Errorf("ERRAND_SETUP_CODE: %w", err)
+		}
+	}
+	return errors.Join(bad, s.Log.Validate())
+}
+
+// gateway is where the robot connects: what its setup code says, if it has one.
+func (s *settings) gateway() string {
+	if code, err := wire.ParseSetupCode(s.SetupCode); err == nil {
+		return code.URL
+	}
+	return s.GatewayURL
 }
 
 var _ config.Validator = (*settings)(nil)
