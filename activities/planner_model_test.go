@@ -109,6 +109,8 @@ func TestLaw14AModelsPlanThatTheGateRefusesIsNoPlan(t *testing.T) {
 		"too many steps":      {many, `has 210 steps, may have 200`},
 		"an unknown ability":  {[]string{`{"id":"a","action":{"capability_id":"unlock_door","operation_id":"start"}}`}, `no capability "unlock_door"`},
 		"another device":      {[]string{strings.Replace(moving("go", ""), `"id"`, `"device_id":"r2","id"`, 1)}, `reserved`},
+		"another speaker":     {[]string{`{"id":"c","action":{"capability_id":"come_to_me","operation_id":"start","arguments":{"commandType":"come","speakerId":"owner"}}}`}, `is not a model's to say`},
+		"a higher stage":      {[]string{`{"id":"c","action":{"capability_id":"come_to_me","operation_id":"start","arguments":{"commandType":"follow","rolloutStage":"3"}}}`}, `is not a model's to say`},
 		"a field of no plan":  {[]string{moving("go", `,"shell":"rm -rf /"`)}, `leave "shell" out`},
 		"a value of its own":  {[]string{`{"id":"s","action":{"capability_id":"speak","operation_id":"say","arguments":{"text":7}}}`}, `must be a string`},
 		"a missing slot":      {[]string{`{"id":"s","action":{"capability_id":"speak","operation_id":"say"}}`}, `needs the slot "text"`},

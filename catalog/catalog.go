@@ -80,9 +80,13 @@ type Slot struct {
 	Schema   SlotSchema `json:"schema"`
 	Required bool       `json:"required"`
 	Unit     string     `json:"unit,omitempty"`
-	// Grounding says which real catalog the value must come from: "room" (name), "room_id", "device" or "".
+	// Grounding says which real catalog the value must come from: "room" (name), "room_id", "device" or "". With
+	// GroundingAuthority it says who may do what, and comes from a person's plan alone.
 	Grounding string `json:"grounding,omitempty"`
 }
+
+// GroundingAuthority is the grounding of a slot that says who speaks, or how far a device may go: a model may not fill it.
+const GroundingAuthority = "authority"
 
 // SlotSchema is the closed subset of JSON Schema that the machine checks by itself.
 // Numbers are float64 as JSON has them; "integer" means a whole one.

@@ -150,7 +150,7 @@ func (m *machine) begin() {
 	case !ValidID(s.Start.PlanID) || s.Start.DeviceID == "":
 		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "without a well-formed plan id and a device id no report could be matched"})
 	case s.Start.Document != nil && s.Start.Slice != nil:
-		m.adopt(*s.Start.Document, *s.Start.Slice)
+		m.adopt(*s.Start.Document, *s.Start.Slice, false)
 	case s.Start.Utterance == nil:
 		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "the plan's input has neither a document with its catalog slice nor an utterance"})
 	case s.Start.Utterance.DeviceContext != nil:

@@ -69,16 +69,19 @@ func (m *machine) planned(in Planned) {
 		m.end(Failed, report)
 		return
 	}
-	m.adopt(*in.Document, *in.Slice)
+	m.adopt(*in.Document, *in.Slice, in.FromModel)
 	for i := range m.s.Steps {
 		m.s.Steps[i].FromModel = in.FromModel
 	}
 }
 
 // adopt takes a document through the one gate that every plan passes (law 14).
-func (m *machine) adopt(doc Document, slice catalog.Slice) {
-	g := Grounding{DeviceID: m.s.Start.DeviceID, Rooms: RoomsOf(m.s.Planner.Context)}
-	if faults := Validate(doc, &slice, g); len(faults) > 0 {
+func (m *machine) adopt(doc Document, slice catalog.Slice, fromModel bool) {
+	faults := Validate(doc, &slice, Grounding{DeviceID: m.s.Start.DeviceID, Rooms: RoomsOf(m.s.Planner.Context)})
+	if fromModel {
+		faults = append(faults, Claims(doc.Steps, &slice)...)
+	}
+	if len(faults) > 0 {
 		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: faults.Error()})
 		return
 	}

@@ -44,6 +44,9 @@ func (s *State) revisionFaults(r revision) border.Faults {
 	kept := len(doc.Steps)
 	doc.Steps = append(doc.Steps, r.steps...)
 	slice := s.Slice.With(r.slice)
+	if r.fromModel {
+		faults = append(faults, Claims(r.steps, &slice)...)
+	}
 	for _, f := range Validate(doc, &slice, Grounding{DeviceID: s.Start.DeviceID, Rooms: RoomsOf(s.Planner.Context)}) {
 		path := renumber(f.Path, kept)
 		if f.Code == "unknown_room" && path == f.Path && kept > 0 {

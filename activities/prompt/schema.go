@@ -75,6 +75,8 @@ func (s *Setting) slot(slot catalog.Slot) *llm.Schema {
 	switch {
 	case slot.Schema.Type == "object":
 		return nil // it takes a result, by input_from
+	case slot.Grounding == catalog.GroundingAuthority:
+		return nil // not a model's to say
 	case slot.Grounding == "room":
 		shape.Enum = s.roomValues(func(r catalog.Room) string { return r.Name })
 	case slot.Grounding == "room_id":
@@ -101,6 +103,9 @@ func (s *Setting) sources() map[string]*llm.Schema {
 	all := make(map[string]*llm.Schema)
 	for _, c := range s.Offered {
 		for _, slot := range c.Slots {
+			if slot.Grounding == catalog.GroundingAuthority {
+				continue
+			}
 			all[slot.Name] = &llm.Schema{Type: llm.String, Description: "<step id>.result.<field>"}
 		}
 	}
@@ -154,9 +159,11 @@ func guide(c catalog.Capability) map[string]any {
 		told["targets"] = c.Targets
 	}
 	if len(c.Slots) > 0 {
-		slots := make([]any, len(c.Slots))
-		for i, slot := range c.Slots {
-			slots[i] = slotGuide(slot)
+		slots := make([]any, 0, len(c.Slots))
+		for _, slot := range c.Slots {
+			if slot.Grounding != catalog.GroundingAuthority {
+				slots = append(slots, slotGuide(slot))
+			}
 		}
 		told["slots"] = slots
 	}

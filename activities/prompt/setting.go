@@ -102,6 +102,7 @@ func (s *Setting) offers(id string) bool {
 // device's own rooms, only what is enabled and what this device said it can do.
 func (s *Setting) Faults(doc plan.Document, deviceID string) border.Faults {
 	faults := plan.Validate(doc, &s.whole, plan.Grounding{DeviceID: deviceID, Rooms: s.Rooms})
+	faults = append(faults, plan.Claims(doc.Steps, &s.whole)...)
 	for i, step := range doc.Steps {
 		id := step.Action.CapabilityID
 		if c, known := s.whole.Capability(id); known && c.Enabled && !s.offers(id) {
