@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -68,9 +69,26 @@ func TestComposeHasNoSecretOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, s := range composed(t).Services {
 		for name, value := range s.Environment {
-			if regexp.MustCompile(`TOKEN|PASSWORD|PWD|SECRET|KEY`).MatchString(name) && !slices.Contains(mapValues(secrets), *value) {
+			if regexp.MustCompile(`TOKEN|PASSWORD|PWD|SECRET|KEY`).MatchString(name) && *value != "" && !slices.Contains(mapValues(secrets), *value) {
 				t.Errorf("%s: %s is %q, which is not from the environment", s.Name, name, *value)
 			}
+		}
+	}
+}
+
+// The key of a language model is the environment's, if there is one, and the worker's alone.
+func TestComposeTellsAModelsKeyToTheWorkerAlone(t *testing.T) {
+	t.Parallel()
+	set := map[string]string{"ERRAND_LLM": "gemini", "ERRAND_LLM_KEY": "the key"}
+	maps.Copy(set, secrets)
+	project, err := compose(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range project.Services {
+		key := s.Environment["ERRAND_LLM_KEY"]
+		if told := key != nil && *key == "the key"; told != (s.Name == "worker") {
+			t.Errorf("%s: told the key %v", s.Name, told)
 		}
 	}
 }
