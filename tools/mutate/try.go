@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,12 +31,16 @@ type result struct {
 	took    time.Duration // the processor time of the tests, without compilation: however busy the machine is
 }
 
-// patience bounds one compilation. The tests have a bound of their own: what does not end by then never does.
-const patience = 3 * time.Minute
+// patience bounds one compilation, and mostProcessor the processor time of one test run, in seconds: a run that takes many
+// times what the tests take never ends, however busy the machine is.
+const (
+	patience      = 5 * time.Minute
+	mostProcessor = "30"
+)
 
 // suite are the flags of a test run: the first failure is enough, random tests take the same few cases each time, and what
 // fails is neither made small nor kept.
-var suite = []string{"-test.failfast", "-test.timeout=60s", "-rapid.seed=1", "-rapid.checks=15", "-rapid.shrinktime=1ns", "-rapid.nofailfile"}
+var suite = []string{"-test.failfast", "-test.timeout=10m", "-rapid.seed=1", "-rapid.checks=15", "-rapid.shrinktime=1ns", "-rapid.nofailfile"}
 
 // try runs the tests of the mutant's package, and of those that are built on it, with the one file replaced.
 func try(root string, m mutant) result {
@@ -63,15 +68,16 @@ func tryIn(root string, m mutant) (v verdict, took time.Duration, err error) {
 		if compiled, err := compile(root, overlay, pkg, tests); err != nil || !compiled {
 			return stillborn, took, err
 		}
-		cmd := exec.CommandContext(context.Background(), tests, suite...)
+		cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", "ulimit -t " + mostProcessor + `; exec "$0" "$@"`, tests}, suite...)...)
 		cmd.Dir = filepath.Join(root, pkg)
 		output, err := cmd.CombinedOutput()
 		if cmd.ProcessState == nil {
 			return stillborn, took, err // it could not be started
 		}
 		took += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		switch {
-		case strings.Contains(string(output), "panic: test timed out"):
+		case status.Signaled() || strings.Contains(string(output), "panic: test timed out") || strings.Contains(string(output), "SIGXCPU"):
 			return timedOut, took, nil
 		case err != nil:
 			return killed, took, nil
