@@ -190,3 +190,23 @@ func TestAnObservationSaysHowSureItIs(t *testing.T) {
 		}
 	}
 }
+
+// What was asked about something seen is settled by the answer, once: the plan goes on, or stops.
+func TestAnAnswerSettlesWhatWasSeen(t *testing.T) {
+	for choice, want := range map[string]plan.Phase{"continue": plan.Completed, "stop": plan.Failed} {
+		s := decidedSim(t)
+		s.take(seen(80))
+		deciding(t, s)
+		s.take(plan.Decided{Decision: plan.DecideAsk, Question: "Shall I go on?"})
+		if s.state.Question == nil {
+			t.Fatalf("%s", describe(s.state))
+		}
+		s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: choice, By: "kim"})
+		if choice == "continue" && (s.state.Boundary != nil || s.state.Question != nil) {
+			t.Errorf("boundary %+v, question %+v", s.state.Boundary, s.state.Question)
+		}
+		if o := s.settle(); o.State != want || s.decides != 1 || len(s.asked) != 1 {
+			t.Errorf("%s: %s after %d decisions and %d questions", choice, o.State, s.decides, len(s.asked))
+		}
+	}
+}

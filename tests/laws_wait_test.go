@@ -164,13 +164,13 @@ func nextMoveComes(t *testing.T, s *stack.Stack) {
 	defer all.Wait()
 	for name, c := range map[string]struct {
 		limit  string        // of the plan
-		first  time.Duration // how long it is at first: a step must have been sent within it
+		first  time.Duration // how long it is at first: what was not sent within it is tried with twice as much
 		sent   bool          // the first step is sent to the device
 		move   plan.Move
 		reason string
 	}{
 		"too late to start": {"start_by_ms", 5 * time.Second, false, plan.MoveTooLate, "START_TOO_LATE"},
-		"the deadline":      {"deadline_ms", 20 * time.Second, true, plan.MoveFail, "DEADLINE_PASSED"},
+		"the deadline":      {"deadline_ms", 8 * time.Second, true, plan.MoveFail, "DEADLINE_PASSED"},
 	} {
 		beside(t, &all, name, func(t *testing.T) {
 			for within := c.first; ; within *= 2 { // a busy machine may not look in time: then there is more of it
@@ -196,6 +196,12 @@ func toTheEnd(t *testing.T, s *stack.Stack, limit string, sent bool) (told plan.
 	}
 	p := started(t, s, "/v1/plans", `{"device_id":"`+n.ID+`",`+limit+`,`+strings.TrimPrefix(threeStepPlan, "{"))
 	if sent {
+		p.Await(t, "the first step is sent, or it was too late for it", func(v plan.View) bool {
+			return v.Outcome != nil || len(n.Received(wire.CommandSubmitTask)) > 0
+		})
+		if len(n.Received(wire.CommandSubmitTask)) == 0 {
+			return plan.Next{}, wantOutcome(t, p, plan.Failed, "failed")
+		}
 		n.Answer(t, n.Invoked(t, wire.CommandSubmitTask), accepted)
 	}
 	p.Await(t, "the plan stops", func(v plan.View) bool {
