@@ -65,7 +65,7 @@ DEVSERVER_TAGS := disable_grpc_modules
 test: test-programs ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
 	@echo "compiling the tests (a few minutes the first time), then running them"
 	go test -timeout 15m -skip TestEveryHistory ./plan/...
-	go test -count=1 -timeout 15m -v -run TestEveryHistory ./plan/explore
+	go test -count=1 -timeout 15m -v -run TestEveryHistory ./plan/explore -args -faults 0
 	go test -race -timeout 15m -parallel 3 $$(go list ./... | grep -v '^errand/plan')
 	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
 

@@ -29,6 +29,6 @@
 // canon_world.go. A new field of the state that only counts, numbers or dates: a line in canon.go. A new law: a number in
 // court.go, a check in a law file, and a machine that breaks it in broken_test.go.
 //
-//	go test -v -run TestEveryHistory ./plan/explore              # all shapes, without the race detector
+//	go test -v -run TestEveryHistory ./plan/explore -args -faults 0 # all shapes as wide as make test: minutes
 //	go test -v -run TestEveryHistory ./plan/explore -args -shape fork -faults 3
 package explore
