@@ -11,7 +11,7 @@
 //     one Temporal signal. Only then is it acknowledged: applied, or late, unmatched or refused once the registry holds
 //     it. ok:false means that it is recorded nowhere, and the device sends it again (law 19).
 //
-// One socket's life, by file: handshake.go (who are you), auth.go (may you come in), session.go (read and answer),
+// One socket's life, by file: handshake.go (who are you), auth.go (may you come in), gate.go (may you be asked for this now), session.go (read and answer),
 // invoke.go (ask and await), events.go (take and acknowledge), presence.go (who is here, and who replaced whom).
 // translate.go is the only place where wire types become plan types.
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +181,21 @@ func TestTheSecondGateIsTheApprovedSurface(t *testing.T) {
 	n.answer(n.invoked(), `{"accepted":true,"taskId":"t1","taskState":"QUEUED","taskMethod":"setMoveTo","store_id":"store-1"}`)
 	if got := await(t, done, "the submit"); got.Delivery != plan.DeliveryAccepted {
 		t.Errorf("after the approval: %+v", got)
+	}
+}
+
+// docs/pairing.md tells a device's maker every code with which a device can be turned away.
+func TestThePageOnPairingListsEveryRefusal(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/pairing.md")
+	must(t, err)
+	for _, code := range []string{wire.DetailPairingRequired, wire.DetailTokenMismatch, wire.DetailDeviceTokenMismatch, wire.DetailSetupCode,
+		wire.AuthPublicKeyInvalid, wire.AuthIDMismatch, wire.AuthSignatureExpired, wire.AuthNonceRequired, wire.AuthNonceMismatch, wire.AuthSignatureInvalid,
+		"DEVICE_REVOKED", "DEVICE_KEY_CHANGED", "PROTOCOL_MISMATCH", "ROLE_NOT_SUPPORTED", "BOOT_ORDER_CONTRADICTED", "CONNECT_INVALID", "CONNECT_EXPECTED",
+		"REGISTRY_UNAVAILABLE", "GATEWAY_DRAINING", "COMMAND_NOT_OFFERED", "COMMAND_NOT_APPROVED", "PERMISSION_REQUIRED", "CAPABILITY_DISABLED",
+		"NODE_BACKGROUND_UNAVAILABLE"} {
+		if !strings.Contains(string(page), "`"+code+"`") {
+			t.Errorf("docs/pairing.md does not tell of %s", code)
+		}
 	}
 }

@@ -1,8 +1,14 @@
 // Package registry remembers what must outlive a connection: which devices there are, who may come in, where each one is
 // connected now, the order of its boots, the events that belong to no running plan, and the requests already taken.
 //
-// It is one SQLite file that every process on a machine opens: gateways write presence and events, the starter reads
-// devices and remembers utterances. Three rules hold, whoever writes:
+// It is one SQLite file that every process on a machine opens, or one PostgreSQL database for processes on many machines; Open
+// takes either. Gateways write presence and events, the starter reads devices and remembers utterances. The SQL is the same for
+// both (store.go says where the engines differ, sqlite.go and postgres.go how).
+//
+// Who may come in is decided here (approval.go, setupcode.go): a device is pending until a person approves it, and what is
+// approved is a surface, the commands that it advertised then. Tokens and setup codes are kept as hashes.
+//
+// Three rules hold, whoever writes:
 //
 //   - Presence has a time to live. A connection counts only while its lease and the lease of its gateway both run
 //     (Route), so a gateway that dies stops being an address by itself.
@@ -12,5 +18,5 @@
 //     that a registry lost and made anew never gives an old number to something new (design §2, "never fresh epochs").
 //   - What is acknowledged is on disk first. Every commit is synchronous.
 //
-// All times in the file are Unix milliseconds by the clock of the writing process; devices' clocks decide nothing here.
+// All times in it are Unix milliseconds by the clock of the writing process; devices' clocks decide nothing here.
 package registry

@@ -47,3 +47,33 @@ func Example() {
 	// closed: <nil>
 	// cleaned up: true
 }
+
+// A setup code approves in advance whoever comes with it first. Later commands of that device wait for a person.
+func ExampleRegistry_Redeem() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "errand")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { fmt.Println("cleaned up:", os.RemoveAll(dir) == nil) }()
+	r, err := registry.Open(ctx, filepath.Join(dir, "registry.db")) // or postgres://errand@db.example/errand
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	code, _, err := r.NewSetupCode(ctx)
+	fmt.Println("code:", code != "", err)
+	_, err = r.Declare(ctx, registry.Declaration{ID: "4f1e", PublicKey: "key", Commands: []string{"system.which"}})
+	fmt.Println("redeemed:", r.Redeem(ctx, "4f1e", code), err)
+
+	device, err := r.Declare(ctx, registry.Declaration{ID: "4f1e", PublicKey: "key", Commands: []string{"system.which", "system.run"}})
+	fmt.Println(device.State, device.Offers("system.which"), device.Offers("system.run"), device.Unapproved(), err)
+	fmt.Println("closed:", r.Close())
+	// Output:
+	// code: true <nil>
+	// redeemed: <nil> <nil>
+	// approved true false [system.run] <nil>
+	// closed: <nil>
+	// cleaned up: true
+}
