@@ -88,7 +88,7 @@ func TestAContextOfAnySizeIsBounded(t *testing.T) {
 		seen := home()
 		delete(seen, "freshness")
 		for _, area := range []string{"battery", "cleaning", "task_manager", "security"} {
-			seen[area] = anything(3).Draw(t, area)
+			seen[area] = anything(2).Draw(t, area)
 		}
 		if rapid.Bool().Draw(t, "wide") { // many texts, each allowed
 			wide := map[string]any{}
