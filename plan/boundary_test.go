@@ -184,3 +184,31 @@ func TestAPlanThatIsBeingStoppedAsksNothing(t *testing.T) {
 		}
 	}
 }
+
+// A blocked task that gives no reason is blocked for an unknown one, and that needs a decision.
+func TestLaw12ABlockWithoutAReasonIsUnknown(t *testing.T) {
+	s := decidedSim(t)
+	e := s.event(1, 80, plan.EventBlocked, "p-1/move/1")
+	s.take(e)
+	if r := s.state.Steps[0].Reason; r == nil || r.Code != "UNKNOWN" || !r.RequiresDecision || s.decides != 1 {
+		t.Errorf("blocked for %+v, %d decisions asked for", r, s.decides)
+	}
+}
+
+// Each question at a boundary is the catalog's sentence for it, whatever may be answered.
+func TestEveryQuestionHasItsSentence(t *testing.T) {
+	for want, optional := range map[string]bool{"retry,stop": false, "retry,skip,stop": true} {
+		doc := threeSteps()
+		doc.Steps[0].Optional = optional
+		slice := testSlice()
+		slice.Sentences["ask_decision"] = catalog.Text{En: "Again?"}
+		s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}}
+		s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, Locale: "en", AskedAt: askedAt, Document: doc, Slice: slice})
+		s.take(plan.Begin{})
+		s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+		s.happens(plan.EventFailed, 80, "ASK_ME", true)
+		if q := s.state.Question; q == nil || q.Text != "Again?" || strings.Join(q.Choices, ",") != want {
+			t.Errorf("asks %+v, want %s", q, want)
+		}
+	}
+}

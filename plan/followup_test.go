@@ -133,3 +133,47 @@ func TestAFollowUpIsPlannedThoughTheDeviceIsAway(t *testing.T) {
 		t.Errorf("%s with %d steps", o.State, len(o.Steps))
 	}
 }
+
+// What became of a follow-up is on record, with who said it.
+func TestLaw19AFollowUpIsOnRecord(t *testing.T) {
+	bad := &plan.Document{Steps: []plan.StepSpec{spec("x", "nosuch", nil, nil)}}
+	good := &plan.Document{Steps: []plan.StepSpec{spec("x", "dock", nil, nil)}}
+	for want, in := range map[string]plan.Planned{
+		"nothing came of a follow-up": {}, "extended by kim": {Document: good, Slice: testSlice()},
+		"follow-up refused: steps[0].action.capability_id: the catalog has no capability": {Document: bad, Slice: testSlice()},
+	} {
+		s := followed(t)
+		planned(t, s, in)
+		if !journalHas(s, "note", "to be extended by kim") || !journalHas(s, "note", want) {
+			t.Errorf("%q is not on record: %+v", want, s.state.Journal)
+		}
+	}
+	s := followed(t)
+	s.take(plan.FollowUp{By: "kim"})
+	if !journalHas(s, "note", "follow-up refused: text is missing") || len(s.state.FollowUps) != 1 {
+		t.Errorf("%d wait, on record: %+v", len(s.state.FollowUps), s.state.Journal)
+	}
+}
+
+// A follow-up's steps get names that the plan has never used, and what refers to them follows; the plan's own steps keep theirs.
+func TestAFollowUpsNamesAreItsOwn(t *testing.T) {
+	s := followed(t)
+	move := spec("move", "move", nil, nil)
+	move.OutputKey = "arrival"
+	planned(t, s, plan.Planned{Slice: testSlice(), Document: &plan.Document{Steps: []plan.StepSpec{move,
+		spec("clean", "clean", []string{"move"}, map[string]string{"arrival": "arrival.result"}),
+		spec("purify", "purify", []string{"move", "dock"}, map[string]string{"area_id": "move.result.area_id"})}}})
+	got := s.state.Document.Steps[3:]
+	if len(got) != 3 || got[0].ID != "move_2" || got[0].OutputKey != "arrival_2" || got[1].ID != "clean" || got[2].ID != "purify_2" {
+		t.Fatalf("%+v", got)
+	}
+	if !slices.Equal(got[1].DependsOn, []string{"move_2"}) || got[1].InputFrom["arrival"] != "arrival_2.result" {
+		t.Errorf("clean: %+v", got[1])
+	}
+	if !slices.Equal(got[2].DependsOn, []string{"move_2", "dock"}) || got[2].InputFrom["area_id"] != "move_2.result.area_id" {
+		t.Errorf("purify_2: %+v", got[2])
+	}
+	if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 6 {
+		t.Errorf("%s with %d steps", o.State, len(o.Steps))
+	}
+}

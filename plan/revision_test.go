@@ -177,3 +177,25 @@ func TestLaw15WhoseRefusalIsTested(t *testing.T) {
 		}
 	}
 }
+
+// Only an earlier try of the same step can be alive beside the one that is refused for it; of anything else it is no reason.
+func TestLaw11WhatIsSaidToBeAliveIsAnEarlierTry(t *testing.T) {
+	for name, c := range map[string]struct {
+		code  string
+		alive any
+		open  bool
+	}{
+		"the first try": {"GENERATION_ALIVE", "p-1/move/1", true}, "this one": {"GENERATION_ALIVE", "p-1/move/2", false}, "another step": {"GENERATION_ALIVE", "p-1/dock/1", false},
+		"another plan": {"GENERATION_ALIVE", "p-2/move/1", false}, "none": {"GENERATION_ALIVE", nil, false}, "another reason": {"MOVE_POLICY_NOT_ALLOWED", "p-1/move/1", false},
+	} {
+		s := runningMove(t)
+		s.hostile = true
+		s.happens(plan.EventFailed, 50, "TRY_AGAIN", false)
+		second := out[plan.Submit](s)
+		s.take(plan.Submitted{OperationID: second.OperationID, Delivery: plan.DeliveryRefused, Report: &plan.Report{Code: c.code, RequiresDecision: true, Params: map[string]any{"alive": c.alive}}})
+		ops := s.state.Steps[0].Ops
+		if open := ops[len(ops)-1].ID == "p-1/move/1"; open != c.open || (s.phase("move") == plan.StepUnknown) != c.open {
+			t.Errorf("%s: the live one is %s, move is %s", name, ops[len(ops)-1].ID, s.phase("move"))
+		}
+	}
+}
