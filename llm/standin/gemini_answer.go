@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // finishNumbers are the numbers of the ends, blockNumbers those of the reasons to refuse a question.
@@ -52,11 +53,11 @@ func (r Reply) within(most int) Reply {
 	if most <= 0 || tokens(text) <= most || r.finish != "STOP" {
 		return r
 	}
-	runes := []rune(text)
-	for tokens(string(runes)) > most {
-		runes = runes[:len(runes)-1]
+	end := most * bytesOfToken
+	for !utf8.RuneStart(text[end]) { // never in the middle of a character
+		end--
 	}
-	return CutOff(string(runes))
+	return CutOff(text[:end])
 }
 
 // enum writes a name, or its number for a client that asked for numbers. A name without a number stays a name.
@@ -67,8 +68,11 @@ func enum(name string, of map[string]int, numbers bool) any {
 	return name
 }
 
-// tokens counts a text's tokens, roughly: four bytes to one. A Hangul syllable is three bytes.
-func tokens(text string) int { return (len(text) + 3) / 4 }
+// bytesOfToken says, roughly, how much of a text is a token. A Hangul syllable is three bytes.
+const bytesOfToken = 4
+
+// tokens counts a text's tokens.
+func tokens(text string) int { return (len(text) + bytesOfToken - 1) / bytesOfToken }
 
 func (q Question) tokens() int {
 	n := tokens(q.Instructions)

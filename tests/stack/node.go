@@ -206,6 +206,9 @@ func (n *Node) Next(tb testing.TB) wire.InvokeRequest {
 	return wire.InvokeRequest{}
 }
 
+// Commands are those that nobody waited for yet, as they come.
+func (n *Node) Commands() <-chan wire.InvokeRequest { return n.commands }
+
 // Received lists the commands of one kind that came over this socket so far.
 func (n *Node) Received(command string) (list []wire.InvokeRequest) {
 	n.mu.Lock()
