@@ -19,12 +19,13 @@ const (
 )
 
 // The steps of a shape are a, b and c; d is what a person adds, e and f what a decider proposes.
-var stepIDs = [...]string{"a", "b", "c", "d", "e", "f", "return"}
+var stepIDs = [...]string{"a", "b", "c", "d", "e", "f", "return", "d_2"}
 
 const (
 	addedStep    = 3
 	proposedStep = 4
 	returnStep   = 6
+	renamedStep  = 7 // a follow-up's, where a person added one while it was being planned
 )
 
 // Shape is a plan to explore, with what stands beside it.
@@ -193,6 +194,9 @@ var ids, tasks = func() (ids, tasks [len(stepIDs)][generations]string) {
 func opOf(id string) Op {
 	if len(id) == len("p/a/1") {
 		return Op{Step: int8(id[2] - 'a'), Generation: int8(id[4] - '0')}
+	}
+	if len(id) == len("p/d_2/1") {
+		return Op{Step: renamedStep, Generation: int8(id[6] - '0')}
 	}
 	if len(id) == len("p/return/1") {
 		return Op{Step: returnStep, Generation: int8(id[9] - '0')}
