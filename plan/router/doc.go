@@ -8,4 +8,10 @@
 //
 // Rooms come only from the device's own room catalog. A sentence that fits but names another place is an *UnknownRoom;
 // a name that stands for two rooms is an *AmbiguousRoom (case c10). Neither is ever resolved by guessing.
+//
+// # Words that steer
+//
+// Listen tells a sentence that is about what is under way ("멈춰", "잠깐만", "go on") from a wish; Choose tells which choice of a
+// question it is; FollowUp takes off the words by which a wish comes after what is under way. Their words are the catalog's
+// controls.
 package router

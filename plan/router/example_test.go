@@ -44,3 +44,30 @@ func ExampleExplain() {
 	// 다락방이라는 방을 찾지 못했어요. 제가 아는 방: 거실, 안방
 	// false true
 }
+
+// Words that steer need no model; what they answer depends on the question.
+func ExampleListen() {
+	for _, text := range []string{"좀 멈춰 주세요!", "hold on a second", "멈춰, 위험해", "청소 취소하고 안방으로 가", "안방으로 가줘"} {
+		heard, steers := router.Listen(load.Builtin(), text)
+		fmt.Println(steers, heard.Control, heard.Rest)
+	}
+	fmt.Println(router.Choose(load.Builtin(), "응", []string{"continue", "stop"}))
+	fmt.Println(router.Choose(load.Builtin(), "응", []string{"retry", "stop"}))
+	// Output:
+	// true stop false
+	// true pause false
+	// true stop true
+	// true mixed false
+	// false  false
+	// continue true
+	//  false
+}
+
+func ExampleFollowUp() {
+	rooms := []catalog.Room{{ID: "1", Name: "거실"}}
+	fmt.Println(router.FollowUp(load.Builtin(), "그리고 거실도 청소해줘", rooms))
+	fmt.Println(router.FollowUp(load.Builtin(), "회의 끝나면 복귀해", rooms))
+	// Output:
+	// 거실 청소해줘 true
+	//  false
+}
