@@ -199,3 +199,13 @@ func TestLaw11WhatIsSaidToBeAliveIsAnEarlierTry(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing of the plan is kept, what is wrong with the whole is told all the same.
+func TestAFaultOfTheWholeHasNoStep(t *testing.T) {
+	s := decidedSim(t)
+	s.happens(plan.EventFailed, 80, "ASK_ME", true)
+	s.decide(replan(many(500)...))
+	if b := s.state.Boundary; b == nil || b.Refused == "" || s.decides != 2 || len(s.state.Steps) != 3 {
+		t.Errorf("boundary %+v, asked %d times, %d steps", b, s.decides, len(s.state.Steps))
+	}
+}
