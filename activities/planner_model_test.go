@@ -24,11 +24,17 @@ import (
 func standinModel(t *testing.T, replies ...standin.Reply) (*standin.Server, llm.Model) {
 	t.Helper()
 	server := standin.New(standin.Options{Key: "right"})
+	server.Script(replies...)
+	return server, modelOf(t, server)
+}
+
+// modelOf starts a stand-in and is a client of it.
+func modelOf(t *testing.T, server *standin.Server) llm.Model {
+	t.Helper()
 	url, err := server.Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Script(replies...)
 	m, err := gemini.New(t.Context(), gemini.Options{Key: "right", Model: "gemini-2.5-flash", Endpoint: url})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,7 @@ func standinModel(t *testing.T, replies ...standin.Reply) (*standin.Server, llm.
 			t.Error(err)
 		}
 	})
-	return server, m
+	return m
 }
 
 // wish is a sentence that no routine takes, in a home with two rooms.
