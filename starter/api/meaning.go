@@ -105,7 +105,12 @@ func (a *API) reply(ctx context.Context, text string, heard router.Heard, i inte
 		i.Verb = cancelPlan
 		return i, nil
 	}
-	view, err := a.Plans.View(ctx, i.Plans[0])
+	look, stop := ctx, context.CancelFunc(func() {})
+	if heard.Control == "" { // a wish, most likely: it need not wait long for a plan that cannot be asked
+		look, stop = context.WithTimeout(ctx, a.PlanWait)
+	}
+	view, err := a.Plans.View(look, i.Plans[0])
+	stop()
 	if err != nil && heard.Control != "" {
 		return i, err
 	}
