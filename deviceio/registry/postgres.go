@@ -3,8 +3,10 @@ package registry
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -81,7 +83,7 @@ func classifyPostgres(err error) error {
 	}
 	var refused *pgconn.ConnectError
 	var network net.Error
-	if errors.As(err, &refused) || errors.As(err, &network) {
+	if errors.As(err, &refused) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	var failure *pgconn.PgError

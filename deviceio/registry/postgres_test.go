@@ -27,8 +27,30 @@ func TestThePackageOnPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+	endedConnections(t, server.Fresh(t))
 	if ran := strings.Count(string(output), "\n--- PASS"); ran < 20 {
 		t.Errorf("only %d tests ran on PostgreSQL:\n%s", ran, output)
+	}
+}
+
+// endedConnections checks that a server which restarts, and ends every connection, is not remembered as gone.
+func endedConnections(t *testing.T, place string) {
+	t.Helper()
+	r := openAt(t, place, newClock())
+	addRobot(t, r)
+	exec1(t, place, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+	var err error
+	for range 20 { // each connection in the pool may fail once
+		if err = r.Ping(t.Context()); err == nil {
+			break
+		}
+		if !errors.Is(err, registry.ErrUnreachable) {
+			t.Errorf("Ping = %v, want ErrUnreachable", err)
+		}
+	}
+	must(t, err)
+	if connect(t, r, "gw-1") == 0 {
+		t.Error("no epoch")
 	}
 }
 

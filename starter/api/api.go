@@ -46,6 +46,7 @@ type Registry interface {
 	ApproveOnly(ctx context.Context, id string, commands []string) error
 	NewSetupCode(ctx context.Context) (code string, expires time.Time, err error)
 	Revoke(ctx context.Context, id string) error
+	Route(ctx context.Context, deviceID string) (route plan.Route, ok bool, err error)
 	StrayPage(ctx context.Context, deviceID string, size int, token string) (page []registry.StrayEvent, next string, err error)
 	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
 	Ping(ctx context.Context) error

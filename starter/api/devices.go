@@ -103,7 +103,12 @@ func (a *API) device(ctx context.Context, in *deviceIn) (*shownOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shownOut{a.withLease(ctx, d)}, nil
+	shown := a.withLease(ctx, d)
+	route, ok, err := a.Registry.Route(ctx, d.ID)
+	if ok {
+		shown.Route = &route
+	}
+	return &shownOut{shown}, err
 }
 
 // anyDevice finds a device to look at or to let in: one that is not approved too, and by its id one that is revoked.

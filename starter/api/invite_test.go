@@ -88,3 +88,26 @@ func TestApproveRefusesAChangedKey(t *testing.T) {
 		t.Errorf("approve the other: %d %s", got.status, got.text)
 	}
 }
+
+// A device is shown with the gateway that holds its connection, while one does.
+func TestADeviceIsShownWithItsConnection(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "robot")
+	shown := func() (d api.DeviceAnswer) {
+		h.ask("GET", "/v1/devices/robot", "").into(t, &d)
+		return d
+	}
+	if d := shown(); d.Route != nil || d.Online {
+		t.Errorf("not connected it is shown at %+v", d.Route)
+	}
+	if err := h.registry.AddGateway(t.Context(), "gw-1", "deviceio@gw-1", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := h.registry.Connect(t.Context(), registry.Connection{DeviceID: "id-robot", GatewayID: "gw-1", BootID: "b", BootEpoch: 7}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := shown(); d.Route == nil || d.Route.GatewayID != "gw-1" || d.Route.ConnectionEpoch != epoch || d.Route.BootEpoch != 7 {
+		t.Errorf("connected it is shown at %+v", d.Route)
+	}
+}

@@ -22,6 +22,7 @@ type Turn struct {
 // DeviceAnswer is one device with its lease, as GET /v1/devices/{id} tells it.
 type DeviceAnswer struct {
 	registry.Device
+	Route *plan.Route `json:"route,omitempty" doc:"the gateway that holds its connection now, and the epochs of the connection and of its boot; missing while it is not connected"`
 	Lease *lease.View `json:"lease,omitempty" doc:"who may move it, who waits, and what keeps it in quarantine; times are Unix ms"`
 	// LeaseUnknown says why the lease is missing.
 	LeaseUnknown string `json:"lease_unknown,omitempty" doc:"why the lease cannot be told now"`

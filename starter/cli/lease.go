@@ -41,6 +41,9 @@ func printDevice(out io.Writer, d api.DeviceAnswer, zone *time.Location) {
 	}
 	fmt.Fprintf(out, "device     %s\n", clean(strings.TrimSpace(d.Name()+" "+d.ID)))
 	fmt.Fprintf(out, "state      %s, %s, last seen %s\n", d.State, online, d.LastSeenAt.In(zone).Format("Jan 2, 15:04:05 MST"))
+	if d.Route != nil {
+		fmt.Fprintf(out, "gateway    %s, connection %d, boot %d\n", clean(d.Route.GatewayID), d.Route.ConnectionEpoch, d.Route.BootEpoch)
+	}
 	printSurface(out, d.Device)
 	rooms := make([]string, len(d.Rooms))
 	for i, r := range d.Rooms {

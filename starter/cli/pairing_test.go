@@ -14,6 +14,7 @@ import (
 	goqr "github.com/piglig/go-qr"
 
 	"errand/deviceio/registry"
+	"errand/plan"
 	"errand/starter/api"
 )
 
@@ -116,5 +117,15 @@ func TestADeviceIsShownWithWhatItMayBeAsked(t *testing.T) {
 	printInvite(&out, api.Invite{SetupCode: "c", GatewayURL: "ws://g/", ExpiresAt: time.Unix(0, 0)}, time.UTC)
 	if !strings.Contains(out.String(), "good until  00:00:00 UTC") {
 		t.Errorf("invite:\n%s", out.String())
+	}
+}
+
+func TestAConnectedDeviceIsShownWithItsGateway(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	printDevice(&out, api.DeviceAnswer{Device: registry.Device{ID: "d-1", Online: true}, LeaseUnknown: "no worker",
+		Route: &plan.Route{GatewayID: "gw-1", ConnectionEpoch: 12, BootEpoch: 7}}, time.UTC)
+	if want := "gateway    gw-1, connection 12, boot 7\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no line %q in\n%s", want, out.String())
 	}
 }
