@@ -89,17 +89,11 @@ func (s *State) index(stepID string) int {
 
 // find returns the step and the operation of an operation id, of any generation; -1 and nil if it is not this plan's.
 func (s *State) find(operationID string) (int, *Operation) {
-	id, err := ParseOperationID(operationID)
-	if err != nil || id.Plan != s.Start.PlanID {
-		return -1, nil
-	}
-	i := s.index(id.Step)
-	if i < 0 {
-		return -1, nil
-	}
-	for k := range s.Steps[i].Ops {
-		if s.Steps[i].Ops[k].Generation == id.Generation {
-			return i, &s.Steps[i].Ops[k]
+	for i := range s.Steps {
+		for k := range s.Steps[i].Ops {
+			if s.Steps[i].Ops[k].ID == operationID {
+				return i, &s.Steps[i].Ops[k]
+			}
 		}
 	}
 	return -1, nil
