@@ -139,3 +139,22 @@ func TestABindingThatFailedIsNotTriedTheSameWayAgain(t *testing.T) {
 		}
 	}
 }
+
+// A binding that failed leaves nothing to try again: the person chooses what becomes of the rest.
+func TestAPersonMaySendTheDeviceBackAfterABindingThatFailed(t *testing.T) {
+	for choice, want := range map[string]plan.Phase{"return": plan.Returned, "stop": plan.Failed} {
+		s := newDecidedSim(t, &plan.Document{Steps: threeSteps().Steps[:2]}, "model")
+		s.device.result = nil
+		s.until("decision", func() bool { return request[plan.Decide](s) >= 0 })
+		out[plan.Decide](s)
+		s.take(plan.Decided{Decision: plan.DecideAsk})
+		q := s.state.Question
+		if q == nil || !slices.Equal(q.Choices, []string{"return", "stop"}) {
+			t.Fatalf("asked %+v", q)
+		}
+		s.take(plan.Answer{QuestionID: q.ID, Choice: choice, By: "kim"})
+		if o := s.settle(); o.State != want || s.submits["p-1/purify/1"] > 0 {
+			t.Errorf("%s: %s, submits %v", choice, o.State, s.submits)
+		}
+	}
+}

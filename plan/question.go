@@ -42,6 +42,13 @@ func (m *machine) choices(i int) (choices []string, sentence string) {
 	case m.mayRetry(i):
 		return []string{"retry", "stop"}, "ask_decision"
 	}
+	// There is nothing to try again, as after a binding that failed.
+	switch _, home := m.wayHome(i); {
+	case home && optional:
+		return []string{"return", "skip", "stop"}, "ask_rest"
+	case home:
+		return []string{"return", "stop"}, "ask_rest"
+	}
 	return nil, ""
 }
 
@@ -100,6 +107,10 @@ func (m *machine) resolve(q Question, choice string) {
 	case "retry":
 		if m.s.Boundary != nil {
 			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"}, "person")
+		}
+	case "return":
+		if m.s.Boundary != nil {
+			m.settleBoundary(Decided{Decision: DecideReturn, Reason: "a person's choice"}, "person")
 		}
 	case "skip":
 		if m.s.Boundary != nil {

@@ -158,7 +158,12 @@ func (k kindOfBoundary) leadsTo(d *deciding, decision plan.DecisionKind) {
 	}
 	var o plan.Outcome
 	switch {
-	case k.onlyOnce && (decision == plan.DecideRetry || decision == plan.DecideAsk):
+	case k.onlyOnce && decision == plan.DecideAsk:
+		d.answers("return")
+		d.ends(plan.Returned, "completed", append(slices.Clone(k.before), "docked")...)
+		d.onRecord("person", plan.DecideReturn, "")
+		return
+	case k.onlyOnce && decision == plan.DecideRetry:
 		o = d.ends(plan.Failed, "failed", k.before...) // nothing could be tried again: the table's default counts
 		d.onRecord("table", plan.DecideCancel, "none of those that could be carried out")
 		return

@@ -114,6 +114,7 @@ sentences:
   ambiguous_room: {ko: 여럿, en: Several}
   ask_decision: {ko: 다시?, en: Again?}
   ask_wait: {ko: 기다려?, en: Wait?}
+  ask_rest: {ko: 그럼?, en: What then?}
   ask_late: {ko: 늦었는데?, en: Late?}
   ask_unverified: {ko: 모르는데?, en: Unsure?}
   done_otherwise: {ko: "{steps}", en: "{steps}"}

@@ -127,7 +127,7 @@ func slice() *catalog.Slice {
 	}
 	sentences := map[string]catalog.Text{}
 	for _, s := range []string{"done", "done_unsure", "done_otherwise", "partly", "failed", "cancelled", "unresolved", "returned",
-		"ask_late", "ask_wait", "ask_decision", "ask_unverified", "ask_model"} {
+		"ask_late", "ask_wait", "ask_rest", "ask_decision", "ask_unverified", "ask_model"} {
 		sentences[s] = catalog.Text{Ko: s + ": {steps}"}
 	}
 	return &catalog.Slice{Digest: "explored", Sentences: sentences,
