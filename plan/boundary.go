@@ -18,6 +18,10 @@ func (m *machine) raise(i int, operationID string, report Report) {
 	if m.stopping() {
 		return
 	}
+	if report.Code == EmergencyStop { // a person decided: neither a table nor a model has a say
+		m.end(Failed, &report)
+		return
+	}
 	m.s.Boundary = &Boundary{StepID: m.s.Steps[i].ID, OperationID: operationID, Report: report, At: m.at}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -35,16 +36,17 @@ func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (est
 	c.opts.Logger.Info("device: connected", "gateway", c.opts.URL, "device", c.id, "connection", hello.Server.ConnID)
 	c.opts.OnState(State{Connected: true})
 
-	delivered := make(chan struct{})
-	go func() {
-		defer close(delivered)
-		if err := c.deliver(live, s); err != nil {
-			stop(err)
-		}
-	}()
+	var delivering sync.WaitGroup
+	for _, next := range []func(context.Context) (Pending, error){c.outbox.Next, c.outbox.NextUrgent} {
+		delivering.Go(func() {
+			if err := c.deliver(live, s, next); err != nil {
+				stop(err)
+			}
+		})
+	}
 	err = c.serve(ctx, s, hello.Policy)
 	end()
-	<-delivered
+	delivering.Wait()
 	return true, err
 }
 

@@ -10,10 +10,11 @@ import (
 )
 
 // deliver sends the outbox's events over one connection, strictly in order: the next goes out only once the one
-// before is acknowledged. It returns nil when the connection ends, and an error only if the outbox failed.
-func (c *Client) deliver(ctx context.Context, s *session) error {
+// before is acknowledged. It returns nil when the connection ends, and an error only if the outbox failed. The urgent ones have
+// a deliver of their own; what both send is one event, acknowledged twice.
+func (c *Client) deliver(ctx context.Context, s *session, next func(context.Context) (Pending, error)) error {
 	for attempt := 0; ; attempt++ {
-		p, err := c.outbox.Next(ctx)
+		p, err := next(ctx)
 		if err != nil {
 			return ignoreEnd(ctx, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"errand/deviceio/wire"
 )
@@ -15,6 +16,8 @@ type Event struct {
 	// Key and Droppable are as in Entry.
 	Key       string
 	Droppable bool
+	// Urgent events are sent out of turn, and never wait for room; see EmergencyStop.
+	Urgent bool
 	// Body makes the payload with the envelope inside.
 	Body func(wire.Envelope) any
 }
@@ -50,11 +53,21 @@ func Observation(fields map[string]any) Event {
 	}}
 }
 
+// EmergencyStop reports that the device was stopped, such as by its button, and when: stop first, then tell. The gateway latches
+// it, refuses every motion and cancels what the device still runs for it, until a person releases the device there. It is
+// sent out of turn: an event in front of it may have to wait for the cloud, and a stop does not.
+func EmergencyStop(why string, at time.Time) Event {
+	e := Observation(map[string]any{"kind": wire.KindEmergencyStop, "observed_at": at.UnixMilli(), "requires_cloud_decision": true,
+		"facts": map[string]any{"why": why}})
+	e.Urgent = true
+	return e
+}
+
 // Emit keeps an event on disk and returns its id; from then on it reaches the cloud, in order, whatever happens to
 // the process or the network. It does not wait for the cloud. An event that the cloud would refuse is refused here,
 // with the same *wire.RefusedEvent, and not kept.
 func (c *Client) Emit(ctx context.Context, e Event) (eventID string, err error) {
-	env, err := c.outbox.Put(ctx, Entry{Event: e.Name, Key: e.Key, Droppable: e.Droppable,
+	env, err := c.outbox.Put(ctx, Entry{Event: e.Name, Key: e.Key, Droppable: e.Droppable, Urgent: e.Urgent,
 		Payload: func(env wire.Envelope) (any, error) { return payload(e, env) }})
 	return env.EventID, err
 }

@@ -37,6 +37,7 @@ type putRecord struct {
 	wire.Envelope
 	Key       string          `json:"key,omitempty"`
 	Droppable bool            `json:"droppable,omitempty"`
+	Urgent    bool            `json:"urgent,omitempty"`
 	Payload   json.RawMessage `json:"payload"`
 }
 

@@ -29,6 +29,9 @@ type Entry struct {
 	Key string
 	// Droppable events make room, oldest first, when the outbox is full. Never set it on a terminal event.
 	Droppable bool
+	// Urgent events are handed out by NextUrgent too, ahead of those before them, and find room in a full outbox. They are few:
+	// an emergency stop, and nothing that others wait for in order.
+	Urgent bool
 	// Payload makes the event's payload with its envelope inside. It is called with the outbox locked: do not call back.
 	Payload func(wire.Envelope) (any, error)
 }
@@ -67,7 +70,7 @@ func (o *Outbox) reserve(ctx context.Context, e Entry) (wire.Envelope, *group, e
 		if env, g, ok := o.known(e.Key); ok {
 			return env, g, nil
 		}
-		if o.room() {
+		if o.room() || e.Urgent {
 			return o.append(e)
 		}
 		if e.Droppable {
@@ -129,7 +132,7 @@ func (o *Outbox) append(e Entry) (wire.Envelope, *group, error) {
 		return wire.Envelope{}, nil, fmt.Errorf("write the payload of %s: %w", e.Event, err)
 	}
 	boot.Seq++
-	p := &entry{put: &putRecord{Event: e.Event, Envelope: env, Key: e.Key, Droppable: e.Droppable, Payload: payload}}
+	p := &entry{put: &putRecord{Event: e.Event, Envelope: env, Key: e.Key, Droppable: e.Droppable, Urgent: e.Urgent, Payload: payload}}
 	o.add(p)
 	p.group = o.enqueue(p, record{Put: p.put})
 	return env, p.group, nil
@@ -151,14 +154,33 @@ func (o *Outbox) remove(i int) {
 
 // Next returns the oldest event that is not acknowledged, waiting for one until ctx ends.
 func (o *Outbox) Next(ctx context.Context) (Pending, error) {
+	return o.next(ctx, func() *entry {
+		if len(o.pending) == 0 {
+			return nil
+		}
+		return o.pending[0]
+	})
+}
+
+// NextUrgent returns the oldest urgent event that is not acknowledged, whatever is in front of it, waiting for one until ctx ends.
+func (o *Outbox) NextUrgent(ctx context.Context) (Pending, error) {
+	return o.next(ctx, func() *entry {
+		if i := slices.IndexFunc(o.pending, func(p *entry) bool { return p.put.Urgent }); i >= 0 {
+			return o.pending[i]
+		}
+		return nil
+	})
+}
+
+func (o *Outbox) next(ctx context.Context, find func() *entry) (Pending, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
 		if o.failed != nil {
 			return Pending{}, o.failed
 		}
-		if len(o.pending) > 0 && o.pending[0].durable {
-			p := o.pending[0].put
+		if e := find(); e != nil && e.durable {
+			p := e.put
 			return Pending{Envelope: p.Envelope, Event: p.Event, Payload: p.Payload}, nil
 		}
 		if err := o.wait(ctx); err != nil {

@@ -23,6 +23,9 @@ func (s *session) queueEvent(f wire.Frame) {
 		s.again(f.ID, "the gateway is shutting down")
 		return
 	}
+	if s.takeStop(f) {
+		return
+	}
 	if !s.hold(f) {
 		s.again(f.ID, "too many bytes of events are waiting")
 		return
@@ -152,6 +155,7 @@ func (s *session) taskEvent(ctx context.Context, raw json.RawMessage) (wire.Even
 		return s.refuse(ctx, id, raw, err.Error())
 	}
 	ev := s.g.translate.event(s.deviceID, epoch, e)
+	s.g.nameStop(&ev)
 	if workflowID == "" {
 		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "it names no plan", raw: raw, body: ev})
 	}

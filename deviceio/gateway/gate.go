@@ -38,6 +38,13 @@ func (g *Gateway) checkGates(ctx context.Context, s *session, capabilityID, comm
 	}
 	s.approve(approved)
 	declared := g.translate.capability(capabilityID)
+	if stop, stopped, err := g.opts.Registry.StopOf(ctx, s.deviceID); err != nil {
+		return nil, fmt.Errorf("device %s: whether it is stopped cannot be known now: %w: %w", s.deviceID, plan.ErrNotConnected, err)
+	} else if stopped {
+		if no := g.stopReport(stop, declared); no != nil {
+			return no, nil
+		}
+	}
 	switch {
 	case declared != nil && !declared.Enabled:
 		return g.translate.reason(reasonDisabled, nil, "the catalog has "+capabilityID+" switched off"), nil

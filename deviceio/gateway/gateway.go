@@ -24,6 +24,7 @@ type Gateway struct {
 	table     table
 	lanes     lanes
 	live      live
+	stops     stops
 	owners    owners
 	news      news
 	translate translator
@@ -57,6 +58,11 @@ func New(opts Options) (*Gateway, error) {
 	if err := opts.Registry.AddGateway(ctx, g.id, g.TaskQueue(), opts.LeaseTTL); err != nil {
 		return nil, fmt.Errorf("record the gateway: %w", err)
 	}
+	inForce, err := opts.Registry.Stops(ctx) // a stop outlives the gateway: it holds before the first device comes
+	if err != nil {
+		return nil, fmt.Errorf("read the emergency stops: %w", err)
+	}
+	g.stops.see(inForce)
 	return g, nil
 }
 
@@ -77,6 +83,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	watch.Go(func() { g.watchRevoked(watching) })
+	watch.Go(func() { g.watchStops(watching) })
 	beat, tidy := time.NewTicker(g.opts.LeaseTTL/3), time.NewTicker(pruneEvery)
 	defer beat.Stop()
 	defer tidy.Stop()

@@ -168,6 +168,9 @@ func (s *session) welcome(requestID string) error {
 	}
 	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
 	close(s.open)
+	if _, stopped := s.g.stops.of(s.deviceID); stopped {
+		go s.halt()
+	}
 	s.g.news.add(s.deviceID, plan.DeviceChange{Route: s.route()})
 	return nil
 }

@@ -26,7 +26,7 @@ func (s *session) invoke(ctx context.Context, command string, params any) (json.
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.expect(id)
+	result, err := s.expect(id, moves(command))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
@@ -99,14 +99,14 @@ func (s *session) request(ctx context.Context, command string, params any) (wire
 }
 
 // expect notes that a result is to come.
-func (s *session) expect(id string) (<-chan wire.InvokeResult, error) {
+func (s *session) expect(id string, moves bool) (<-chan wire.InvokeResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return nil, plan.ErrNotConnected
 	}
 	result := make(chan wire.InvokeResult, 1)
-	s.pending[id] = pendingInvoke{result: result, since: time.Now()}
+	s.pending[id] = pendingInvoke{result: result, since: time.Now(), moves: moves}
 	return result, nil
 }
 
@@ -149,6 +149,12 @@ func (s *session) deliver(r wire.InvokeResult) bool {
 type pendingInvoke struct {
 	result chan wire.InvokeResult
 	since  time.Time
+	moves  bool
+}
+
+// moves tells whether a command does by itself what it is asked for, as a plain node's do. A task of ours has a cancel of its own.
+func moves(command string) bool {
+	return !strings.HasPrefix(command, "taskmanager.") && !strings.HasPrefix(command, "assistant.")
 }
 
 // tellHeld answers how old a command is: the device cannot know how long it lay in a socket. One that nobody waits for any

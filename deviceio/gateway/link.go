@@ -53,6 +53,14 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		return plan.Submitted{}, fmt.Errorf("submit %s: held for longer than its ttl of %d ms, not sent: %w", c.OperationID, c.TTLMs, plan.ErrNotConnected)
 	}
 	g.live.expect(c.DeviceID, c.OperationID)
+	// A stop that came since the gates were checked finds the operation among the live ones, or is found here.
+	if stop, stopped := g.stops.of(c.DeviceID); stopped {
+		if no := g.stopReport(stop, g.translate.capability(c.CapabilityID)); no != nil {
+			refused := refusedHere(s, c, no)
+			refused.Unasked = true
+			return refused, nil
+		}
+	}
 	g.owners.note(c.PlanID, c.DeviceID)
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
 	if failure, ok := notRun(err); ok {

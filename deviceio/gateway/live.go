@@ -96,6 +96,18 @@ func (l *live) op(deviceID, key string) *liveOp {
 	return op
 }
 
+// operations lists the operations of a device that may be in flight; what carries no operation id cannot be named to it.
+func (l *live) operations(deviceID string) (ids []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.byDevice[deviceID] {
+		if _, err := plan.ParseOperationID(id); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 func forgetOldest(ops map[string]*liveOp) {
 	oldest := ""
 	for k, op := range ops {

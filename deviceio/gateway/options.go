@@ -46,6 +46,8 @@ type Options struct {
 	LeaseTTL time.Duration
 	// RevokeInterval is how often the gateway looks whether a device was revoked, to cut it off. Default 250 ms.
 	RevokeInterval time.Duration
+	// StopInterval is how often the gateway looks whether a device was stopped or released. Default 100 ms.
+	StopInterval time.Duration
 	// HandshakeTimeout bounds connect, from the challenge. Default 15 s.
 	HandshakeTimeout time.Duration
 	// InvokeTimeout bounds a command whose context has no deadline. Default 10 s.
@@ -72,6 +74,10 @@ type Registry interface {
 	SetupCodeValid(ctx context.Context, deviceID, code string) (bool, error)
 	Standing(ctx context.Context, id string) (state registry.State, approved []string, err error)
 	Revoked(ctx context.Context, since time.Time) (ids []string, err error)
+	StopDevice(ctx context.Context, s registry.Stop) error
+	StopOf(ctx context.Context, deviceID string) (s registry.Stop, ok bool, err error)
+	Stops(ctx context.Context) ([]registry.Stop, error)
+	StopTold(ctx context.Context, s registry.Stop) error
 	IssueToken(ctx context.Context, deviceID string) (string, error)
 	TokenValid(ctx context.Context, deviceID, token string) (bool, error)
 	SetRooms(ctx context.Context, id string, rooms []catalog.Room, at time.Time) error
@@ -131,6 +137,7 @@ func (o Options) withDefaults() (Options, error) {
 	for field, value := range map[*time.Duration]time.Duration{
 		&o.TickInterval: 30 * time.Second, &o.PingInterval: 25 * time.Second, &o.LeaseTTL: 10 * time.Second,
 		&o.RevokeInterval:   250 * time.Millisecond,
+		&o.StopInterval:     100 * time.Millisecond,
 		&o.HandshakeTimeout: 15 * time.Second, &o.InvokeTimeout: 10 * time.Second, &o.SignalTimeout: 10 * time.Second, &o.NewsInterval: time.Second,
 		&o.WriteTimeout: 10 * time.Second, &o.DrainTimeout: 5 * time.Second,
 	} {

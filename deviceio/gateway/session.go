@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -48,6 +49,8 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ending sync.Once
+	// halting and latching say that the session carries out an emergency stop, and that it records one of the device's own.
+	halting, latching atomic.Bool
 
 	mu        sync.Mutex
 	approved  []string                 // the commands that a person approved

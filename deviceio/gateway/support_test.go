@@ -81,6 +81,13 @@ func newHome(t *testing.T, change func(*gateway.Options)) *home {
 	return h
 }
 
+// serve serves a further gateway, and returns where.
+func (h *home) serve(g *gateway.Gateway) string {
+	server := httptest.NewServer(g.Handler())
+	h.t.Cleanup(server.Close)
+	return server.URL
+}
+
 // exec changes the registry behind its back.
 func (h *home) exec(statement string, args ...any) {
 	h.t.Helper()
@@ -112,8 +119,33 @@ func testCatalog() *catalog.Catalog {
 // faulty is a registry whose calls can be made to fail.
 type faulty struct {
 	*registry.Registry
-	mu   sync.Mutex
-	down error
+	mu    sync.Mutex
+	down  error
+	stops error
+}
+
+func (f *faulty) failStops(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stops = err
+}
+
+func (f *faulty) StopOf(ctx context.Context, id string) (registry.Stop, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stops != nil {
+		return registry.Stop{}, false, f.stops
+	}
+	return f.Registry.StopOf(ctx, id)
+}
+
+func (f *faulty) StopDevice(ctx context.Context, s registry.Stop) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stops != nil {
+		return f.stops
+	}
+	return f.Registry.StopDevice(ctx, s)
 }
 
 func (f *faulty) fail(err error) {

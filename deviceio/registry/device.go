@@ -53,6 +53,8 @@ type Device struct {
 	LastSeenAt time.Time      `json:"last_seen_at"`
 	// Online says that Route would find it now.
 	Online bool `json:"online"`
+	// Stopped is the emergency stop that is in force, nil for none.
+	Stopped *Stop `json:"stopped,omitempty"`
 }
 
 // Name is what to call the device before people: what they call it, else what it calls itself.

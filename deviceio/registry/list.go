@@ -61,7 +61,15 @@ func (r *Registry) Resolve(ctx context.Context, name string) (Device, error) {
 	return Device{}, fmt.Errorf("device %q: %w", name, ErrNoDevice)
 }
 
-func (r *Registry) devices(ctx context.Context, rest string, args ...any) (found []Device, err error) {
+func (r *Registry) devices(ctx context.Context, rest string, args ...any) ([]Device, error) {
+	found, err := r.rows(ctx, rest, args...)
+	if err == nil {
+		err = r.withStops(ctx, found)
+	}
+	return found, err
+}
+
+func (r *Registry) rows(ctx context.Context, rest string, args ...any) (found []Device, err error) {
 	now := ms(r.now())
 	rows, err := r.db.QueryContext(ctx, deviceQuery+rest, append([]any{now, now}, args...)...)
 	if err != nil {

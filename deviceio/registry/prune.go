@@ -15,6 +15,8 @@ const (
 	BootsPerDevice = 1_000
 	// SetupCodeKept is how long a setup code that is over is remembered.
 	SetupCodeKept = 24 * time.Hour
+	// StopFor is how long a stop is remembered once it is released and told: so long a device may tell of it again.
+	StopFor = 30 * 24 * time.Hour
 	// GatewayFor is how long a gateway that ended is remembered, unless it was some device's last.
 	GatewayFor = 30 * 24 * time.Hour
 )
@@ -35,6 +37,7 @@ func (r *Registry) Prune(ctx context.Context) error {
 				SELECT device_id, boot_id, row_number() OVER (PARTITION BY device_id ORDER BY epoch DESC) AS place
 				FROM boots) AS placed WHERE place > ?)`, BootsPerDevice},
 			{`DELETE FROM setup_codes WHERE expires_at <= ?`, ms(now.Add(-SetupCodeKept))},
+			{`DELETE FROM device_stops WHERE released_at <> 0 AND told_at <> 0 AND released_at <= ?`, ms(now.Add(-StopFor))},
 			{`DELETE FROM gateways WHERE expires_at <= ? AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.gateway_id = gateways.id)`,
 				ms(now.Add(-GatewayFor))},
 		} {

@@ -222,6 +222,9 @@ func (r *Robot) ground(m method, t *Task) *wire.Reason {
 
 // allowed asks policy and the robot's own condition, and last whether there is room in the queue.
 func (r *Robot) allowed(m method, t *Task) *wire.Reason {
+	if r.world.Stopped {
+		return because(ReasonEmergencyStop, map[string]any{"button": "pressed"})
+	}
 	if room, ok := r.home.Room(t.RoomID); ok && m.moves && room.NoEntry {
 		return because(ReasonMovePolicy, map[string]any{"room_id": room.ID, "room_name": room.Name})
 	}

@@ -46,6 +46,7 @@ type access struct {
 //	POST   /faults/{id}/release
 //	POST   /answers {question_id, choice}
 //	POST   /observations {kind, ...}             what the robot sees, as contract.md §5 has it
+//	POST   /stop {why}                           presses the emergency stop on it; POST /release lets it go
 //
 // A wait that ends without what it waited for answers 408. Errors are {"error": "..."}.
 type control struct {
@@ -122,6 +123,8 @@ func (c *control) routes() http.Handler {
 	}))
 	mux.HandleFunc("POST /answers", c.route(c.answer))
 	mux.HandleFunc("POST /observations", c.route(c.observe))
+	mux.HandleFunc("POST /stop", c.route(c.pressStop))
+	mux.HandleFunc("POST /release", c.route(func(req *http.Request) (any, error) { return done, c.robot.ReleaseStop(req.Context()) }))
 	return mux
 }
 

@@ -96,6 +96,16 @@ func (c *Control) Observe(ctx context.Context, fields map[string]any) error {
 	return c.call(ctx, http.MethodPost, "/observations", fields, nil)
 }
 
+// PressStop presses the emergency stop on the robot, ReleaseStop lets it go.
+func (c *Control) PressStop(ctx context.Context, why string) error {
+	return c.call(ctx, http.MethodPost, "/stop", map[string]string{"why": why}, nil)
+}
+
+// ReleaseStop lets the emergency stop on the robot go; the cloud's latch stays.
+func (c *Control) ReleaseStop(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "/release", map[string]string{}, nil)
+}
+
 // call makes one request and reads its answer into into, unless that is nil.
 func (c *Control) call(ctx context.Context, method, path string, body, into any) error {
 	text, err := json.Marshal(body)

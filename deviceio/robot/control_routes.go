@@ -156,6 +156,16 @@ func (c *control) observe(req *http.Request) (any, error) {
 	return done, c.robot.Observe(req.Context(), fields)
 }
 
+func (c *control) pressStop(req *http.Request) (any, error) {
+	var s struct {
+		Why string `json:"why"`
+	}
+	if err := read(req, &s); err != nil {
+		return nil, err
+	}
+	return done, c.robot.PressStop(req.Context(), s.Why)
+}
+
 func read(req *http.Request, into any) error {
 	dec := json.NewDecoder(req.Body)
 	dec.DisallowUnknownFields()

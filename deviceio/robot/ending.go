@@ -3,6 +3,7 @@ package robot
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"errand/deviceio/wire"
 )
@@ -57,6 +58,9 @@ func (r *Robot) finish(t *Task, as State, why *wire.Reason) {
 func (r *Robot) endingReason(t *Task, as State) *wire.Reason {
 	if as == TimedOut {
 		return because(ReasonTaskTimedOut, map[string]any{"timeoutMs": t.Spec.TimeoutMs})
+	}
+	if strings.HasPrefix(t.Why, ReasonEmergencyStop) { // the cloud's stop, not a person's change of mind
+		return because(ReasonEmergencyStop, map[string]any{"reason": t.Why})
 	}
 	return because(ReasonCancelRequested, map[string]any{"reason": t.Why})
 }

@@ -26,6 +26,7 @@ const (
 	ReasonTaskNotFound      = "TASK_NOT_FOUND"
 	ReasonCancelRequested   = "CANCEL_REQUESTED"
 	ReasonCancelNotPossible = "CANCEL_NOT_POSSIBLE"
+	ReasonEmergencyStop     = "EMERGENCY_STOP"
 	ReasonPathBlocked       = "PATH_BLOCKED"
 	ReasonSpeakerUnknown    = "SPEAKER_NOT_REGISTERED"
 	ReasonStageNotAllowed   = "STAGE_NOT_ALLOWED"
@@ -58,6 +59,7 @@ var reasonRows = map[string]reasonRow{
 	ReasonTaskNotFound:      {true, "permanent", "none"},
 	ReasonCancelRequested:   {false, "permanent", "none"},
 	ReasonCancelNotPossible: {false, "permanent", "wait"},
+	ReasonEmergencyStop:     {false, "permanent", "release_first"},
 	ReasonPathBlocked:       {true, "conditional", "ask_user"},
 	ReasonSpeakerUnknown:    {true, "conditional", "ask_user"},
 	ReasonStageNotAllowed:   {true, "permanent", "ask_user"},

@@ -13,6 +13,8 @@ type World struct {
 	Target   string   `json:"target,omitempty"`
 	Cleaned  Cleaned  `json:"cleaned"`
 	Security Security `json:"security"`
+	// Stopped says that the emergency stop on the robot is pressed.
+	Stopped bool `json:"stopped,omitempty"`
 	// MovedAt is when the wheels last turned (Unix ms, device clock): nothing moves after a reported outcome (law 15).
 	MovedAt int64 `json:"moved_at"`
 	// Revision grows by one with every change a plan could have relied on: a task's start, its end, an effect.

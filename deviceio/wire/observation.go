@@ -6,6 +6,10 @@ import (
 	"errand/internal/border"
 )
 
+// KindEmergencyStop is the kind by which a device tells that it was stopped, such as by its button: the gateway latches it before
+// anything else, and out of turn. facts.why says more.
+const KindEmergencyStop = "emergency_stop"
+
 // Observation is the payload of the event semantic.observation (contract.md §5): what a device saw, in words.
 type Observation struct {
 	Envelope

@@ -82,10 +82,19 @@ func (m *machine) holderSeen(in HolderSeen) {
 	}
 }
 
-// observed hands what the device saw to the plan that holds it, if that has a decision to make (law 12).
+// observed hands what the device saw to the plan that holds it, if that has a decision to make (law 12). An emergency stop is
+// for those that wait too: none of them begins when it is released.
 func (m *machine) observed(o plan.Observation) {
-	if h := m.s.Holder; h != nil && o.RequiresDecision && o.DeviceID == m.s.DeviceID {
+	if o.DeviceID != m.s.DeviceID || !o.RequiresDecision {
+		return
+	}
+	if h := m.s.Holder; h != nil {
 		m.tell(h.PlanID, plan.Signal{Observation: &o})
+	}
+	if o.Kind == plan.KindEmergencyStop {
+		for _, w := range m.s.Queue {
+			m.tell(w.PlanID, plan.Signal{Observation: &o})
+		}
 	}
 }
 

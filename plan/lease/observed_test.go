@@ -35,3 +35,18 @@ func TestLaw12WhatTheDeviceSawIsForThePlanThatHoldsItIfItMustDecide(t *testing.T
 		}
 	}
 }
+
+// An emergency stop is for those that wait for the device too: none of them begins when it is released.
+func TestAnEmergencyStopIsForAllThatWantTheDevice(t *testing.T) {
+	w := in(t, "a", "b", "c")
+	w.take(lease.Signal{Observation: &plan.Observation{EventID: "stop/1", DeviceID: testDevice, Kind: plan.KindEmergencyStop, RequiresDecision: true}}.Input())
+	told := map[string]bool{}
+	for _, tell := range pending[lease.Tell](w) {
+		if tell.Signal.Observation != nil {
+			told[tell.PlanID] = true
+		}
+	}
+	if len(told) != 3 {
+		t.Errorf("told %v, want all three", told)
+	}
+}

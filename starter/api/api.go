@@ -46,6 +46,8 @@ type Registry interface {
 	ApproveOnly(ctx context.Context, id string, commands []string) error
 	NewSetupCode(ctx context.Context) (code string, expires time.Time, err error)
 	Revoke(ctx context.Context, id string) error
+	StopDevice(ctx context.Context, s registry.Stop) error
+	Release(ctx context.Context, deviceID, by string) (released int64, err error)
 	Route(ctx context.Context, deviceID string) (route plan.Route, ok bool, err error)
 	StrayPage(ctx context.Context, deviceID string, size int, token string) (page []registry.StrayEvent, next string, err error)
 	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
@@ -149,6 +151,7 @@ func (a *API) routes() {
 	a.steerRoutes()
 	a.eventRoutes()
 	a.deviceRoutes()
+	a.stopRoutes()
 	a.leaseRoutes()
 	a.strayRoutes()
 	a.catalogRoutes()

@@ -19,6 +19,9 @@ var forgetJSON []byte
 //go:embed schema/approve.schema.json
 var approveJSON []byte
 
+//go:embed schema/stop.schema.json
+var stopJSON []byte
+
 //go:embed schema/invite.schema.json
 var inviteJSON []byte
 
@@ -30,6 +33,7 @@ var (
 	submissionSchema = border.MustCompile("submission.schema.json", submissionJSON)
 	forgetSchema     = border.MustCompile("forget.schema.json", forgetJSON)
 	approveSchema    = border.MustCompile("approve.schema.json", approveJSON)
+	stopSchema       = border.MustCompile("stop.schema.json", stopJSON)
 	inviteSchema     = border.MustCompile("invite.schema.json", inviteJSON)
 	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
 )

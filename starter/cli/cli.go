@@ -35,6 +35,8 @@ type commandLine struct {
 		Invite  deviceInvite  `cmd:"" help:"Make a setup code, and its QR code, with which one device comes in by itself."`
 		Approve deviceApprove `cmd:"" help:"Let a device in, with what it advertises."`
 		Revoke  deviceRevoke  `cmd:"" help:"Throw a device out."`
+		Stop    deviceStop    `cmd:"" help:"Emergency stop: nothing moves the device until it is released. Needs no Temporal."`
+		Release deviceRelease `cmd:"" help:"Release an emergency stop."`
 		Forget  deviceForget  `cmd:"" help:"End a device's quarantine: you see that nothing moves it."`
 		Strays  deviceStrays  `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
 	} `cmd:"" help:"Look at devices, let them in and throw them out."`

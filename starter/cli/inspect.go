@@ -29,7 +29,7 @@ func (deviceList) Run(s *session) error {
 	tab := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "DEVICE\tSTATE\tONLINE\tCOMMANDS\tROOMS\tLAST SEEN\tNAME")
 	for _, d := range list.Devices {
-		fmt.Fprintf(tab, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", clean(d.ID), d.State, d.Online, surface(d), len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(d.Name()))
+		fmt.Fprintf(tab, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", clean(d.ID), stateOf(d), d.Online, surface(d), len(d.Rooms), d.LastSeenAt.Local().Format(time.DateTime), orDash(d.Name()))
 	}
 	return tab.Flush()
 }

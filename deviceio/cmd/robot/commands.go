@@ -67,6 +67,15 @@ func (w where) dir() (string, error) {
 	return s.RobotState, err
 }
 
+// dial reaches the running robot.
+func (w where) dial() (*robot.Control, error) {
+	dir, err := w.dir()
+	if err != nil {
+		return nil, err
+	}
+	return robot.DialControl(dir)
+}
+
 type ledgerCommand struct {
 	where `embed:""`
 	JSON  bool `help:"Print effects and motions as one JSON object."`
@@ -127,15 +136,38 @@ type answerCommand struct {
 
 // Run answers the question through the running robot.
 func (c answerCommand) Run(ctx context.Context) error {
-	dir, err := c.dir()
-	if err != nil {
-		return err
-	}
-	control, err := robot.DialControl(dir)
+	control, err := c.dial()
 	if err != nil {
 		return err
 	}
 	return control.Answer(ctx, c.Question, c.Choice)
+}
+
+type stopCommand struct {
+	where `embed:""`
+	Why   string `help:"Why, for the record."`
+}
+
+// Run presses the stop on the running robot.
+func (c stopCommand) Run(ctx context.Context) error {
+	control, err := c.dial()
+	if err != nil {
+		return err
+	}
+	return control.PressStop(ctx, c.Why)
+}
+
+type releaseCommand struct {
+	where `embed:""`
+}
+
+// Run lets the stop on the running robot go.
+func (c releaseCommand) Run(ctx context.Context) error {
+	control, err := c.dial()
+	if err != nil {
+		return err
+	}
+	return control.ReleaseStop(ctx)
 }
 
 type configCommand struct{}

@@ -25,10 +25,12 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Run    runCommand    `cmd:"" default:"1" help:"Run the robot until it is stopped."`
-	Ledger ledgerCommand `cmd:"" help:"Print what the robot physically did."`
-	Answer answerCommand `cmd:"" help:"Answer a question the robot was asked to ask."`
-	Config configCommand `cmd:"" help:"Print every setting."`
+	Run     runCommand     `cmd:"" default:"1" help:"Run the robot until it is stopped."`
+	Ledger  ledgerCommand  `cmd:"" help:"Print what the robot physically did."`
+	Answer  answerCommand  `cmd:"" help:"Answer a question the robot was asked to ask."`
+	Stop    stopCommand    `cmd:"" help:"Press the emergency stop on the robot."`
+	Release releaseCommand `cmd:"" help:"Let the emergency stop on the robot go; the cloud's is released with errand device release."`
+	Config  configCommand  `cmd:"" help:"Print every setting."`
 }
 
 func main() {
