@@ -101,10 +101,10 @@ func (s *session) cancelOne(operationID string) (over bool, err error) {
 	if err != nil {
 		return false, unreadable(wire.CommandCancelTask, err)
 	}
-	switch plan.CancelCase(answer.Case) {
-	case plan.CancelStopping:
+	switch answer.Case {
+	case wire.CaseCancelling:
 		return false, nil
-	case plan.CancelRefused:
+	case wire.CaseRefused:
 		return answer.TerminalEvent != nil, nil // what cannot be stopped is watched to its end
 	}
 	return true, nil
