@@ -27,28 +27,39 @@ func (s *session) queueEvent(f wire.Frame) {
 		return
 	}
 	if !s.hold(f) {
-		s.again(f.ID, "too many bytes of events are waiting")
+		s.again(f.ID, "too many events, or bytes of them, are waiting")
 		return
 	}
-	select {
-	case s.events <- f:
-	default:
-		s.done(f)
-		s.again(f.ID, "too many events are waiting")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.handling { // an idle device costs no goroutine
+		s.handling = true
+		s.handlers.Go(s.handleEvents)
 	}
 }
 
-// handleEvents takes this device's events one by one, in order.
+// handleEvents takes this device's events one by one, in order, until there are none in hand.
 func (s *session) handleEvents() {
 	for {
-		select {
-		case f := <-s.events:
-			s.handleEvent(f)
-			s.done(f)
-		case <-s.ctx.Done():
+		f, ok := s.next()
+		if !ok {
 			return
 		}
+		s.handleEvent(f)
+		s.done(f)
 	}
+}
+
+// next takes the oldest event in hand; ok is false, and nobody handles events any more, if there is none or the session is over.
+func (s *session) next() (f wire.Frame, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.inHand) == 0 || s.ctx.Err() != nil {
+		s.inHand, s.handling = nil, false
+		return wire.Frame{}, false
+	}
+	f, s.inHand = s.inHand[0], s.inHand[1:]
+	return f, true
 }
 
 // requestID names a signal for the server, which drops one that it has seen. The same event sent again has the same id;

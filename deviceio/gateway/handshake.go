@@ -27,7 +27,8 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = conn.CloseNow() }() // after a clean close there is nothing left to fail
 	conn.SetReadLimit(wire.MaxFrameBeforeConnect)
-	s, err := g.handshake(g.quit, socket{conn: conn, timeout: g.opts.WriteTimeout})
+	sock := socket{conn: conn, timeout: g.opts.WriteTimeout}
+	s, err := g.handshake(g.quit, sock)
 	if err != nil {
 		g.counters.handshakes.WithLabelValues("refused").Inc()
 		g.log.Info("a device was turned away", "from", r.RemoteAddr, "error", err)
@@ -35,7 +36,7 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	g.counters.handshakes.WithLabelValues("accepted").Inc()
 	conn.SetReadLimit(wire.MaxPayload)
-	s.serve()
+	s.serve(sock)
 }
 
 // handshake challenges the device, checks its answer and opens a session. A refusal is answered and the socket closed.
@@ -105,16 +106,24 @@ func (g *Gateway) open(ctx context.Context, sock socket, c wire.Connect, challen
 		g.log.Error("a connection could not be recorded", "device", s.deviceID, "error", err)
 		return nil, unavailable(detailUnavailable, "the registry does not answer: try again")
 	}
+	if !g.place(s) {
+		return nil, unavailable(detailDraining, "the gateway is shutting down, or a newer connection of this device was quicker")
+	}
+	return s, nil
+}
+
+// place makes s the device's one session, in the place of the one before. If it may not be that, it is released.
+func (g *Gateway) place(s *session) bool {
 	replaced, ok := g.table.put(s)
 	if !ok {
 		s.release()
-		return nil, unavailable(detailDraining, "the gateway is shutting down, or a newer connection of this device was quicker")
+		return false
 	}
 	if replaced != nil {
 		replaced.log.Info("replaced by a newer connection of the same device", "epoch", s.epoch)
 		go replaced.end(closeReplaced, "replaced by a newer connection of this device")
 	}
-	return s, nil
+	return true
 }
 
 // record gives the session its epochs and its token, all from the registry.
@@ -159,7 +168,7 @@ func (s *session) welcome(requestID string) error {
 			TickIntervalMs: s.g.opts.TickInterval.Milliseconds()},
 	})
 	if err == nil {
-		err = s.sock.write(frame)
+		err = s.line.write(frame)
 	}
 	if err != nil {
 		s.end(closeUnreachable, "hello could not be sent")

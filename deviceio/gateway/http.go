@@ -13,12 +13,15 @@ import (
 //	GET /healthz   200 while the process lives
 //	GET /readyz    200 while devices may connect and their events can be recorded, else 503 with the reason
 //	GET /metrics   Prometheus text
+//
+// and, with a device's own token, the routes of devices without a socket (see routes).
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", g.serveSocket)
 	mux.Handle("GET /healthz", g.bearer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })))
 	mux.Handle("GET /readyz", g.bearer(http.HandlerFunc(g.ready)))
 	mux.Handle("GET /metrics", g.bearer(promhttp.HandlerFor(g.counters.all, promhttp.HandlerOpts{})))
+	g.routes(mux)
 	return mux
 }
 

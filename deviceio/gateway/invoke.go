@@ -31,7 +31,7 @@ func (s *session) invoke(ctx context.Context, command string, params any) (json.
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	defer s.forget(id)
-	if err := s.sock.write(frame); err != nil {
+	if err := s.line.write(frame); err != nil {
 		s.drop()
 		return nil, fmt.Errorf("%s: %w: %w", command, ErrSocketLost, err)
 	}

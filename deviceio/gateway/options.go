@@ -10,6 +10,7 @@ import (
 	"errand/catalog"
 	"errand/deviceio/registry"
 	"errand/plan"
+	"errand/plan/lease"
 )
 
 // Options configure a Gateway. Registry, Catalog, Signaller and Token are required; the rest has defaults.
@@ -32,6 +33,8 @@ type Options struct {
 	// ForwardStarted makes every STARTED a signal, and not only those of capabilities with report_started. It is the
 	// dearest event there is (design §6, What becomes a signal); for development.
 	ForwardStarted bool
+	// Views tells how plans stand, for the decisions in the answers to devices without a socket; nil: none are told.
+	Views Views
 	// Healthy tells whether what stands behind the gateway answers; /readyz asks it. nil means that it does.
 	Healthy func(context.Context) error
 	Version string           // told to devices; "dev" by default
@@ -58,6 +61,10 @@ type Options struct {
 	SignalTimeout time.Duration
 	// WriteTimeout bounds writing one frame; a device that takes none is gone. Default 10 s.
 	WriteTimeout time.Duration
+	// PollGrace is how long a device that asks for its commands over HTTP counts as connected after it asked last. Default 30 s.
+	PollGrace time.Duration
+	// TellAgain is how soon such a device is told a command again that it has not answered. Default 5 s.
+	TellAgain time.Duration
 	// DrainTimeout bounds the end: commands in flight and events in hand are finished within it. Default 5 s.
 	DrainTimeout time.Duration
 }
@@ -80,9 +87,13 @@ type Registry interface {
 	StopTold(ctx context.Context, s registry.Stop) error
 	IssueToken(ctx context.Context, deviceID string) (string, error)
 	TokenValid(ctx context.Context, deviceID, token string) (bool, error)
+	TokenOwner(ctx context.Context, token string) (deviceID string, ok bool, err error)
 	SetRooms(ctx context.Context, id string, rooms []catalog.Room, at time.Time) error
 
+	Device(ctx context.Context, id string) (registry.Device, error)
+	Describe(ctx context.Context, id string, profile plan.Profile, storeID string, retentionMs int64) error
 	Boots(ctx context.Context, deviceID string, boots []string) (map[string]int64, error)
+	CurrentBoot(ctx context.Context, deviceID string) (bootID string, epoch int64, err error)
 	BootEpoch(ctx context.Context, deviceID, bootID string) (epoch int64, ok bool, err error)
 	Connect(ctx context.Context, c registry.Connection, ttl time.Duration) (epoch int64, err error)
 	Disconnect(ctx context.Context, deviceID string, epoch int64) error
@@ -101,6 +112,12 @@ type Signaller interface {
 	// DeviceOf tells whose plan it is, running or over: the id of its device, or "" where that cannot be told.
 	// ErrPlanUnknown if there is none.
 	DeviceOf(ctx context.Context, workflowID string) (deviceID string, err error)
+}
+
+// Views tells how a plan stands, and whose turn it is on a device; *plans.Client satisfies it.
+type Views interface {
+	View(ctx context.Context, planID string) (plan.View, error)
+	Lease(ctx context.Context, deviceID string) (lease.View, error)
 }
 
 // minToken is the least length of the shared token, in bytes.
@@ -139,6 +156,7 @@ func (o Options) withDefaults() (Options, error) {
 		&o.RevokeInterval:   250 * time.Millisecond,
 		&o.StopInterval:     100 * time.Millisecond,
 		&o.HandshakeTimeout: 15 * time.Second, &o.InvokeTimeout: 10 * time.Second, &o.SignalTimeout: 10 * time.Second, &o.NewsInterval: time.Second,
+		&o.PollGrace: 30 * time.Second, &o.TellAgain: 5 * time.Second,
 		&o.WriteTimeout: 10 * time.Second, &o.DrainTimeout: 5 * time.Second,
 	} {
 		if *field <= 0 {

@@ -27,7 +27,7 @@ const (
 // session is one device's connection, from hello to close.
 type session struct {
 	g    *Gateway
-	sock socket
+	line line
 	log  *slog.Logger
 
 	id        string // of this connection
@@ -60,38 +60,38 @@ type session struct {
 	idle      chan struct{}            // told when one of the two went down
 	rooms     []catalog.Room           // as recorded by this session, once roomsRead
 	roomsRead bool
-
-	events chan wire.Frame
+	inHand    []wire.Frame // events that wait their turn, the oldest first
+	handling  bool         // a goroutine takes them one by one
+	handlers  sync.WaitGroup
 }
 
-func newSession(g *Gateway, sock socket, c wire.Connect) *session {
-	s := &session{g: g, sock: sock, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands,
+func newSession(g *Gateway, l line, c wire.Connect) *session {
+	s := &session{g: g, line: l, id: rand.Text(), deviceID: c.Device.ID, name: c.Client.DisplayName, commands: c.Commands,
 		permissions: c.Permissions, declared: c.Errand,
-		open: make(chan struct{}), pending: make(map[string]pendingInvoke), idle: make(chan struct{}, 1),
-		events: make(chan wire.Frame, eventBacklog)}
+		open: make(chan struct{}), pending: make(map[string]pendingInvoke), idle: make(chan struct{}, 1)}
 	s.log = g.log.With("device", s.deviceID, "connection", s.id)
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
 
 // serve reads until the socket ends, and returns when everything started for it has ended too.
-func (s *session) serve() {
+func (s *session) serve(sock socket) {
 	var all sync.WaitGroup
-	all.Go(s.handleEvents)
-	all.Go(s.keepAlive)
+	all.Go(func() { s.keepAlive(sock) })
 	all.Go(s.readRooms)
-	err := s.readAll()
+	err := s.readAll(sock)
 	s.log.Info("disconnected", "error", err)
 	s.end(closeUnreachable, "")
 	s.release()
 	all.Wait()
+	s.handlers.Wait()
 }
 
 // end closes the session once: pending commands fail, the device is told why.
 func (s *session) end(code websocket.StatusCode, reason string) {
 	s.ending.Do(func() {
 		s.cancel(ErrSocketLost)
-		if err := s.sock.conn.Close(code, reason); err != nil {
+		if err := s.line.close(code, reason); err != nil {
 			s.log.Debug("the socket was not closed cleanly", "error", err)
 		}
 	})
@@ -100,7 +100,7 @@ func (s *session) end(code websocket.StatusCode, reason string) {
 // drop cuts the socket off without a word.
 func (s *session) drop() {
 	s.cancel(ErrSocketLost)
-	if err := s.sock.conn.CloseNow(); err != nil {
+	if err := s.line.cut(); err != nil {
 		s.log.Debug("the socket was already closed", "error", err)
 	}
 }
@@ -120,9 +120,9 @@ func (s *session) release() {
 }
 
 // readAll takes frames until the socket ends. Its own context stays: ending the read by it would cut off the close.
-func (s *session) readAll() error {
+func (s *session) readAll(sock socket) error {
 	for {
-		frame, err := s.sock.read(context.WithoutCancel(s.ctx))
+		frame, err := sock.read(context.WithoutCancel(s.ctx))
 		bad := (*wire.BadFrame)(nil)
 		switch {
 		case errors.As(err, &bad) && bad.ID != "":
@@ -159,7 +159,7 @@ func (s *session) take(f wire.Frame) {
 }
 
 // keepAlive sends ticks, without which a device hangs up, and pings, by which we notice that it is gone.
-func (s *session) keepAlive() {
+func (s *session) keepAlive(sock socket) {
 	tick, ping := time.NewTicker(s.g.opts.TickInterval), time.NewTicker(s.g.opts.PingInterval)
 	defer tick.Stop()
 	defer ping.Stop()
@@ -169,7 +169,7 @@ func (s *session) keepAlive() {
 			s.send(wire.EventTick, map[string]any{"ts": s.g.opts.Now().UnixMilli()})
 		case <-ping.C:
 			ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.WriteTimeout)
-			if err := s.sock.conn.Ping(ctx); err != nil && s.ctx.Err() == nil {
+			if err := sock.conn.Ping(ctx); err != nil && s.ctx.Err() == nil {
 				s.log.Warn("no pong: the device is gone", "error", err)
 				s.drop()
 			}
@@ -201,7 +201,7 @@ func (s *session) reply(requestID string, payload any) {
 }
 
 func (s *session) answer(f wire.Frame) {
-	if err := s.sock.write(f); err != nil && s.ctx.Err() == nil {
+	if err := s.line.write(f); err != nil && s.ctx.Err() == nil {
 		s.log.Info("the device takes nothing any more", "error", err)
 		s.drop()
 	}
@@ -211,11 +211,12 @@ func (s *session) answer(f wire.Frame) {
 func (s *session) hold(f wire.Frame) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.waiting > 0 && s.buffered+len(f.Params) > eventBytes {
+	if s.waiting > eventBacklog || s.waiting > 0 && s.buffered+len(f.Params) > eventBytes {
 		return false
 	}
 	s.waiting++
 	s.buffered += len(f.Params)
+	s.inHand = append(s.inHand, f)
 	return true
 }
 

@@ -24,6 +24,20 @@ const (
 // errBinary means that a device sent a binary message: the protocol is text.
 var errBinary = errors.New("a binary message: the protocol is JSON in text messages")
 
+// line is how frames reach a device: its WebSocket, or the mailbox of one that holds none. Writing is safe from many goroutines.
+type line interface {
+	// write takes one frame. After an error nobody knows how much of it the device got.
+	write(f wire.Frame) error
+	// close ends the line and says why; cut ends it without a word.
+	close(code websocket.StatusCode, reason string) error
+	cut() error
+}
+
+var (
+	_ line = socket{}
+	_ line = (*mailbox)(nil)
+)
+
 // socket carries frames. Writing is safe from many goroutines; one reads.
 type socket struct {
 	conn *websocket.Conn
@@ -43,7 +57,12 @@ func (s socket) read(ctx context.Context) (wire.Frame, error) {
 	return wire.ParseFrame(data)
 }
 
-// write sends one frame. After an error nobody knows how much of it the device got.
+func (s socket) close(code websocket.StatusCode, reason string) error {
+	return s.conn.Close(code, reason)
+}
+
+func (s socket) cut() error { return s.conn.CloseNow() }
+
 func (s socket) write(f wire.Frame) error {
 	data, err := json.Marshal(f)
 	if err != nil {

@@ -50,6 +50,15 @@ func (r *Registry) BootEpoch(ctx context.Context, deviceID, bootID string) (epoc
 	return epoch, err == nil, r.db.classify(err)
 }
 
+// CurrentBoot returns the boot that the device listed as its current one last; "" and 0 if it never listed any.
+func (r *Registry) CurrentBoot(ctx context.Context, deviceID string) (bootID string, epoch int64, err error) {
+	err = r.db.QueryRowContext(ctx, `SELECT boot_id, epoch FROM boots WHERE device_id = ? ORDER BY epoch DESC LIMIT 1`, deviceID).Scan(&bootID, &epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", 0, nil
+	}
+	return bootID, epoch, r.db.classify(err)
+}
+
 // after is the next epoch: above the last one, and never below the clock.
 func after(last, now int64) int64 { return max(last+1, now) }
 

@@ -141,6 +141,21 @@ func declared(d Declaration) (row lists, err error) {
 	return row, nil
 }
 
+// Describe records what a device can be relied on for, and its store, where that is other than what is on record.
+func (r *Registry) Describe(ctx context.Context, id string, profile plan.Profile, storeID string, retentionMs int64) error {
+	body, err := json.Marshal(profile)
+	if err != nil {
+		return err
+	}
+	_, err = r.db.ExecContext(ctx, `UPDATE devices SET profile = ?, store_id = ?, retention_ms = ?
+		WHERE id = ? AND (profile <> ? OR store_id <> ? OR retention_ms <> ?)`,
+		string(body), storeID, retentionMs, id, string(body), storeID, retentionMs)
+	if err != nil {
+		return fmt.Errorf("record what device %s can be relied on for: %w", short(id), err)
+	}
+	return nil
+}
+
 // SetFriendlyName sets what people call a device; "" takes the name away. ErrNameTaken if another device has it.
 func (r *Registry) SetFriendlyName(ctx context.Context, id, name string) error {
 	name = norm.NFC.String(name)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 )
 
@@ -39,6 +41,15 @@ func (r *Registry) TokenValid(ctx context.Context, deviceID, token string) (bool
 	err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM device_tokens WHERE token_hash = ? AND device_id = ?`,
 		digest(token), deviceID).Scan(&n)
 	return n == 1, r.db.classify(err)
+}
+
+// TokenOwner tells whose token it is; ok is false if it is nobody's, or stands no more.
+func (r *Registry) TokenOwner(ctx context.Context, token string) (deviceID string, ok bool, err error) {
+	err = r.db.QueryRowContext(ctx, `SELECT device_id FROM device_tokens WHERE token_hash = ?`, digest(token)).Scan(&deviceID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	return deviceID, err == nil, r.db.classify(err)
 }
 
 func digest(token string) string {

@@ -50,6 +50,8 @@ var (
 	invokeCancelDoc = newDocument("invoke_cancel", smallDocument, nil)
 	invokeHeldDoc   = newDocument("invoke_held", smallDocument, nil)
 	nodeEventDoc    = newDocument("node_event", smallDocument, nil)
+	batchDoc        = newDocument("event_batch", smallDocument, nil).withoutNulls()
+	responseDoc     = newDocument("response", smallDocument, nil).withoutNulls()
 	eventAckDoc     = newDocument("event_ack", smallDocument, []alias{{"event_id", "eventId"}})
 
 	taskDoc         = newDocument("task", smallDocument, taskAliases)

@@ -89,8 +89,9 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	defer temporal.Close()
 	signaller := gateway.NewTemporalSignaller(temporal)
+	ongoing := plans.New(temporal)
 	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller,
-		Observations: signaller, Plans: plans.New(temporal), Decider: settings.DeciderName(),
+		Observations: signaller, Plans: ongoing, Views: ongoing, Decider: settings.DeciderName(),
 		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
 		Healthy: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
