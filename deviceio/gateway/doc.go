@@ -13,6 +13,8 @@
 //
 // One socket's life, by file: handshake.go (who are you), auth.go (may you come in), gate.go (may you be asked for this now), session.go (read and answer),
 // invoke.go (ask and await), events.go (take and acknowledge), presence.go (who is here, and who replaced whom).
+// A device without a socket comes by HTTP (routes.go, httpconnect.go): its events in batches (batch.go), its commands by a long poll (poll.go), from a
+// mailbox that stands where the socket would (mailbox.go).
 // translate.go is the only place where wire types become plan types.
 //
 // Events of one device are handled strictly in order, even across a reconnect. A second connection of a device replaces

@@ -238,3 +238,6 @@ func (p *Plan) inUI(tb testing.TB, action, body string) {
 		tb.Fatalf("%s in the UI: %d %s (%v)", action, resp.StatusCode, answer, err)
 	}
 }
+
+// TokenEnv is the environment variable with the token that the stack's programs accept.
+func (s *Stack) TokenEnv() string { return "ERRAND_TOKEN=" + token }
