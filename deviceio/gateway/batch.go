@@ -113,6 +113,9 @@ func (s *session) takeOne(ctx context.Context, e wire.NodeEvent) (wire.EventAck,
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.g.opts.SignalTimeout)
 	defer cancel()
+	if o, ok := stopWithin(e); ok { // out of turn, as over a socket
+		return s.recordStop(ctx, o)
+	}
 	leave, err := s.g.lanes.enter(ctx, s.deviceID)
 	if err != nil {
 		return wire.EventAck{}, err

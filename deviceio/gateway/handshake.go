@@ -175,11 +175,16 @@ func (s *session) welcome(requestID string) error {
 		s.release()
 		return fmt.Errorf("send hello: %w", err)
 	}
+	s.announce()
+	return nil
+}
+
+// announce opens the session to commands, and tells whoever waits for the device.
+func (s *session) announce() {
 	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
 	close(s.open)
 	if _, stopped := s.g.stops.of(s.deviceID); stopped {
 		go s.halt()
 	}
 	s.g.news.add(s.deviceID, plan.DeviceChange{Route: s.route()})
-	return nil
 }

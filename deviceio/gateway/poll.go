@@ -10,7 +10,6 @@ import (
 
 	"errand/deviceio/registry"
 	"errand/deviceio/wire"
-	"errand/plan"
 )
 
 // maxWait bounds a long poll, and defaultWait is how long one waits that does not say.
@@ -133,9 +132,7 @@ func (g *Gateway) openPoller(ctx context.Context, d registry.Device, c registry.
 	}
 	p := &poller{session: s, box: box}
 	p.ended = time.AfterFunc(g.opts.PollGrace, func() { p.finish("the device asks no more") })
-	close(s.open)
-	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
-	g.news.add(s.deviceID, plan.DeviceChange{Route: s.route()})
+	s.announce()
 	return p, nil
 }
 

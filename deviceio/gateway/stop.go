@@ -204,7 +204,14 @@ func (g *Gateway) nameStop(ev *plan.Event) {
 // ownStop finds a device's word that it was stopped.
 func ownStop(f wire.Frame) (wire.Observation, bool) {
 	node, err := wire.ParseNodeEvent(f.Params)
-	if err != nil || node.Event != wire.NodeObservation {
+	if err != nil {
+		return wire.Observation{}, false
+	}
+	return stopWithin(node)
+}
+
+func stopWithin(node wire.NodeEvent) (wire.Observation, bool) {
+	if node.Event != wire.NodeObservation {
 		return wire.Observation{}, false
 	}
 	o, err := wire.ParseObservation(node.Body())
@@ -226,17 +233,26 @@ func (s *session) takeStop(f wire.Frame) bool {
 		defer s.latching.Store(false)
 		ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.SignalTimeout)
 		defer cancel()
-		why, _ := o.Facts["why"].(string)
-		stop := registry.Stop{DeviceID: s.deviceID, ID: o.EventID, At: s.g.opts.Now(), By: byDevice, Why: why}
-		if err := s.latch(ctx, stop); err != nil {
-			s.log.Error("the device's emergency stop could not be recorded: it must send it again", "error", err)
+		ack, err := s.recordStop(ctx, o)
+		if err != nil {
 			s.again(f.ID, "not recorded: "+err.Error())
 			return
 		}
-		s.g.counters.acks.WithLabelValues(wire.NodeObservation, wire.AckApplied).Inc()
-		s.reply(f.ID, wire.EventAck{EventID: o.EventID, Ack: wire.AckApplied, Reason: "stopped until a person releases it"})
+		s.reply(f.ID, ack)
 	}()
 	return true
+}
+
+// recordStop records the device's own stop, which is the event's record, and acknowledges it.
+func (s *session) recordStop(ctx context.Context, o wire.Observation) (wire.EventAck, error) {
+	why, _ := o.Facts["why"].(string)
+	stop := registry.Stop{DeviceID: s.deviceID, ID: o.EventID, At: s.g.opts.Now(), By: byDevice, Why: why}
+	if err := s.latch(ctx, stop); err != nil {
+		s.log.Error("the device's emergency stop could not be recorded: it must send it again", "error", err)
+		return wire.EventAck{}, err
+	}
+	s.g.counters.acks.WithLabelValues(wire.NodeObservation, wire.AckApplied).Inc()
+	return wire.EventAck{EventID: o.EventID, Ack: wire.AckApplied, Reason: "stopped until a person releases it"}, nil
 }
 
 // latch records the device's stop, and halts the device unless it was released since.
@@ -249,6 +265,8 @@ func (s *session) latch(ctx context.Context, stop registry.Stop) error {
 	} else {
 		s.g.stops.latch(inForce)
 	}
-	go s.halt()
+	if at := s.g.table.get(s.deviceID); at != nil {
+		go at.halt()
+	}
 	return nil
 }
