@@ -27,7 +27,7 @@ func (p *Planner) PlanByModel(ctx context.Context, c plan.MakePlan) (plan.Planne
 			Report: &plan.Report{Code: "NO_PLAN", Detail: "the device offers nothing that a plan could use"}}, nil
 	}
 	a := newAsking(ctx, p.model)
-	request := prompt.Plan(setting, prompt.Wish{PlanID: c.PlanID, Text: c.Utterance.Text, Locale: c.Locale, Extends: c.Extends})
+	request := prompt.Plan(&setting, prompt.Wish{PlanID: c.PlanID, Text: c.Utterance.Text, Locale: c.Locale, Extends: c.Extends})
 	var refused border.Faults
 	tell := []string{setting.Note()}
 	for range mostPlans {

@@ -13,7 +13,8 @@ const (
 	maxTries = 3
 )
 
-// raise records that meaning changed and a decision is due.
+// raise records that meaning changed and a decision is due. It takes the place of one that was due before. What a person was
+// asked about something else is withdrawn: an answer to that must not settle this.
 func (m *machine) raise(i int, operationID string, report Report) {
 	if m.stopping() {
 		return
@@ -21,6 +22,9 @@ func (m *machine) raise(i int, operationID string, report Report) {
 	if report.Code == EmergencyStop { // a person decided: neither a table nor a model has a say
 		m.end(Failed, &report)
 		return
+	}
+	if q := m.s.Question; q != nil && q.Kind == askDecision && q.OperationID != operationID {
+		m.withdrawQuestion()
 	}
 	m.s.Boundary = &Boundary{StepID: m.s.Steps[i].ID, OperationID: operationID, Report: report, At: m.at}
 }
@@ -144,7 +148,7 @@ func (m *machine) settleBoundary(in Decided, by string) {
 	m.s.Decided++
 	m.log(Entry{Kind: "decision", Step: b.StepID, From: b.Report.Code, To: string(in.Decision), Text: in.Reason})
 	i := m.s.index(b.StepID)
-	spent := m.s.Decided > maxDecisions
+	spent := m.s.Decided > maxDecisions && by != deciderPerson // whom the last decision asked may answer
 	if known(in.Decision) {
 		m.taken(in, by)
 	}

@@ -158,3 +158,39 @@ func TestAPersonMaySendTheDeviceBackAfterABindingThatFailed(t *testing.T) {
 		}
 	}
 }
+
+// What a person is offered can be carried out, though the question was the last decision that the plan could spend.
+func TestLaw13AnAnswerToTheLastQuestionCounts(t *testing.T) {
+	s := decidedSim(t)
+	for seq := int64(80); seq < 84; seq++ { // four are spent on what was seen
+		s.take(seen(seq))
+		out[plan.Decide](s)
+		s.take(plan.Decided{Decision: plan.DecideRetry})
+	}
+	s.happens(plan.EventFailed, 90, "MOVE_POLICY_NOT_ALLOWED", true)
+	out[plan.Decide](s)
+	s.take(plan.Decided{Decision: plan.DecideAsk})
+	q := s.state.Question
+	if q == nil || !slices.Contains(q.Choices, "retry") {
+		t.Fatalf("question %+v", q)
+	}
+	s.take(plan.Answer{QuestionID: q.ID, Choice: "retry", By: "kim"})
+	if o := s.settle(); o.State != plan.Completed || s.submits["p-1/move/2"] != 1 || s.decides != 5 {
+		t.Errorf("%s after %d decisions: %s", o.State, s.decides, describe(s.state))
+	}
+}
+
+// A blocked task that says so again, while a person is asked about it, spends nothing and asks nobody anew.
+func TestLaw13ATaskThatIsStillBlockedIsAskedAboutOnce(t *testing.T) {
+	s := decidedSim(t)
+	s.happens(plan.EventBlocked, 80, "ASK_ME", true)
+	out[plan.Decide](s)
+	s.take(plan.Decided{Decision: plan.DecideAsk})
+	q := s.state.Question
+	for seq := int64(81); seq < 90; seq++ {
+		s.happens(plan.EventBlocked, seq, "ASK_ME", true)
+	}
+	if s.decides != 1 || s.state.Decided != 1 || s.state.Question == nil || s.state.Question.ID != q.ID || len(s.asked) != 1 {
+		t.Errorf("%d asked, %d spent, question %+v", s.decides, s.state.Decided, s.state.Question)
+	}
+}

@@ -2,12 +2,17 @@ package plan
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"errand/internal/border"
 )
 
-// maxFollowUps bounds the follow-ups that wait to be planned.
-const maxFollowUps = 4
+const (
+	// maxFollowUps bounds the follow-ups that wait to be planned.
+	maxFollowUps = 4
+	// maxFollowUp bounds the text of one, in characters: as long as an utterance may be.
+	maxFollowUp = 1000
+)
 
 // FollowUp is what a person wants done after what the plan does already. It is planned like any wish, and what comes of it
 // is appended through the gate of an amendment. If nothing comes of it the person is told, and the plan goes on untouched.
@@ -19,10 +24,9 @@ type FollowUp struct {
 	Looked bool `json:"looked,omitempty"`
 }
 
-// Extending is the plan that a follow-up adds to, for its planner: what is there, what is done, which names are taken.
+// Extending is the plan that a follow-up adds to, for its planner: what is there, and what is done.
 type Extending struct {
-	Document *Document `json:"document"`
-	State    PlanState `json:"plan_state"`
+	View View `json:"view"`
 }
 
 func (FollowUp) input() {}
@@ -33,6 +37,8 @@ func (s *State) FollowUpRefusal(in FollowUp) string {
 	switch {
 	case strings.TrimSpace(in.Text) == "":
 		return "text is missing: say what is to be done"
+	case utf8.RuneCountInString(in.Text) > maxFollowUp:
+		return "text is longer than " + itoa(maxFollowUp) + " characters: say it in fewer"
 	case len(faults) > 0:
 		return faults.Error()
 	case len(s.FollowUps) >= maxFollowUps:
@@ -51,29 +57,48 @@ func (m *machine) followedUp(in FollowUp) {
 	m.note("", "to be extended by "+in.By)
 }
 
-// extend plans the follow-up that waits longest: with a fresh context if the device can be reached, else with what was known.
+// extend plans the follow-up that waits longest: with a fresh context if the device can be reached, else with the rooms it had.
 func (m *machine) extend() {
 	s := &m.s
-	if len(s.FollowUps) == 0 || m.stopping() || s.Planner.Asked || s.Planner.Fetching || s.Looking {
-		return
+	if len(s.FollowUps) == 0 || m.stopping() || s.Boundary != nil || s.Planner.Asked || s.Planner.Fetching || s.Looking {
+		return // at a boundary it is decided first what the plan is
 	}
 	next := s.FollowUps[0]
-	if !next.Looked && s.Device.Route != nil {
+	if !next.Looked {
 		next.Looked = true
 		s.FollowUps = append([]FollowUp{next}, s.FollowUps[1:]...)
-		s.Planner.Fetching = true
-		m.do(FetchContext{Route: *s.Device.Route, DeviceID: s.Start.DeviceID})
-		return
+		s.Planner.Context = lasting(s.Planner.Context)
+		if s.Device.Route != nil {
+			s.Planner.Fetching = true
+			m.do(FetchContext{Route: *s.Device.Route, DeviceID: s.Start.DeviceID})
+			return
+		}
 	}
 	s.Planner.Asked = true
-	view := s.View()
 	m.do(MakePlan{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, Locale: s.Start.Locale, Utterance: Utterance{Text: next.Text},
-		Context: s.Planner.Context, Extends: &Extending{Document: s.Document, State: view.Plan}})
+		Context: s.Planner.Context, Extends: &Extending{View: s.View()}})
+}
+
+// lasting is what of a context holds though it was read for another moment: the rooms, and what the device can do. How the
+// device was then is told to nobody (law 17).
+func lasting(context map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, area := range []string{"schema_version", "map", "capabilities"} {
+		if value, told := context[area]; told {
+			kept[area] = value
+		}
+	}
+	return kept
 }
 
 // extended takes the planner's answer to a follow-up.
 func (m *machine) extended(in Planned) {
 	by := m.s.FollowUps[0].By
+	if m.s.Boundary != nil && !m.stopping() {
+		m.s.FollowUps = append([]FollowUp{{Text: m.s.FollowUps[0].Text, By: by}}, m.s.FollowUps[1:]...)
+		m.note("", "a follow-up is planned again once it is decided about step "+m.s.Boundary.StepID)
+		return
+	}
 	m.s.FollowUps = m.s.FollowUps[1:]
 	if m.stopping() {
 		return // how the plan ends is what the person hears

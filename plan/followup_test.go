@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"errand/catalog"
@@ -30,7 +31,7 @@ func TestAFollowUpIsPlannedAndCarriedOutAfterwards(t *testing.T) {
 	s.answer(request[plan.FetchContext](s), fine)
 	c := out[plan.MakePlan](s)
 	s.out = append(s.out, c)
-	if c.Utterance.Text != "거실 청소해줘" || c.Extends == nil || len(c.Extends.Document.Steps) != 3 || c.Extends.State.PlanRevision != 1 || c.Extends.State.WaitingFor != "step:move" {
+	if c.Utterance.Text != "거실 청소해줘" || c.Extends == nil || len(c.Extends.View.Steps) != 3 || c.Extends.View.Plan.PlanRevision != 1 || c.Extends.View.Plan.WaitingFor != "step:move" {
 		t.Errorf("the planner is asked %+v", c)
 	}
 	o := s.settle() // the planner answers with the same three steps, names and all
@@ -175,5 +176,67 @@ func TestAFollowUpsNamesAreItsOwn(t *testing.T) {
 	}
 	if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 6 {
 		t.Errorf("%s with %d steps", o.State, len(o.Steps))
+	}
+}
+
+// A follow-up that is being planned when a decision falls due is planned again once it is decided: it is not lost, and no
+// planner is asked meanwhile.
+func TestLaw19AFollowUpOutlivesABoundary(t *testing.T) {
+	good := plan.Planned{Document: &plan.Document{Steps: []plan.StepSpec{spec("x", "dock", nil, nil)}}, Slice: testSlice()}
+	for name, asked := range map[string]bool{"before the planner was asked": false, "while the planner was asked": true} {
+		s := decidedSim(t)
+		s.take(plan.FollowUp{Text: "복귀해줘", By: "kim"})
+		look := request[plan.FetchContext](s)
+		if asked {
+			s.answer(look, fine)
+			out[plan.MakePlan](s)
+		}
+		s.take(seen(90))
+		if !asked {
+			s.answer(request[plan.FetchContext](s), fine)
+		}
+		deciding(t, s)
+		if asked {
+			s.take(good)
+		}
+		if request[plan.MakePlan](s) >= 0 || len(s.told) != 0 {
+			t.Errorf("%s: a planner is asked, or %q is said, while a decision is due", name, s.told)
+		}
+		s.take(plan.Decided{Decision: plan.DecideRetry})
+		if i := request[plan.FetchContext](s); i >= 0 {
+			s.answer(i, fine)
+		}
+		out[plan.MakePlan](s)
+		s.take(good)
+		if o := s.settle(); o.State != plan.Completed || len(o.Steps) != 4 {
+			t.Errorf("%s: %s with %d steps", name, o.State, len(o.Steps))
+		}
+	}
+}
+
+// A wish is bounded like any other: it lies in the state of its plan until it is planned.
+func TestAFollowUpIsBounded(t *testing.T) {
+	s := newSim(t, threeSteps())
+	long := strings.Repeat("가", 1000)
+	if r := s.state.FollowUpRefusal(plan.FollowUp{Text: long, By: "kim"}); r != "" {
+		t.Errorf("1000 characters are refused: %s", r)
+	}
+	if r := s.state.FollowUpRefusal(plan.FollowUp{Text: long + "가", By: "kim"}); !strings.Contains(r, "1000 characters") {
+		t.Errorf("1001 characters: %q", r)
+	}
+}
+
+// Law 17: a context that was read for another moment is not told to who plans a follow-up; its rooms are those that the device had.
+func TestLaw17AFollowUpWithoutAFreshContextIsToldTheRoomsAlone(t *testing.T) {
+	s := newSim(t, threeSteps())
+	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+	s.state.Planner.Context = map[string]any{"battery": map[string]any{"level": 90.0}, "schema_version": "device_context.v1",
+		"map": map[string]any{"rooms": []any{map[string]any{"id": "1", "name": "안방"}}}}
+	s.take(plan.FollowUp{Text: "거실 청소해줘", By: "kim"})
+	out[plan.FetchContext](s)
+	s.take(plan.ContextFetched{Detail: "no answer in time", ConnectionEpoch: 1})
+	c := out[plan.MakePlan](s)
+	if c.Context["battery"] != nil || len(plan.RoomsOf(c.Context)) != 1 {
+		t.Errorf("told %+v", c.Context)
 	}
 }

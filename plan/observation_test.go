@@ -210,3 +210,27 @@ func TestAnAnswerSettlesWhatWasSeen(t *testing.T) {
 		}
 	}
 }
+
+// What failed while a person was asked about something seen is what is asked about then: an answer to the old question, or none,
+// must not leave the plan with a step that nobody decides about (law 18).
+func TestLaw18AFailureIsDecidedThoughAPersonIsAskedAboutWhatWasSeen(t *testing.T) {
+	for name, answer := range map[string]string{"go on": "continue", "nothing": ""} {
+		s := decidedSim(t)
+		s.take(seen(90))
+		deciding(t, s)
+		s.take(plan.Decided{Decision: plan.DecideAsk, Question: "Shall I go on?"})
+		old := s.state.Question
+		s.happens(plan.EventFailed, 91, "MOVE_POLICY_NOT_ALLOWED", true)
+		if answer != "" {
+			s.take(plan.Answer{QuestionID: old.ID, Choice: answer, By: "kim"})
+		}
+		d := deciding(t, s)
+		if d.Boundary.Observed != nil || d.Boundary.Report.Code != "MOVE_POLICY_NOT_ALLOWED" {
+			t.Fatalf("%s: asked about %+v", name, d.Boundary)
+		}
+		s.take(plan.Decided{Decision: plan.DecideRetry})
+		if o := s.settle(); o.State != plan.Completed || len(s.state.Steps[0].Ops) != 2 {
+			t.Errorf("%s: %s after %d tries", name, o.State, len(s.state.Steps[0].Ops))
+		}
+	}
+}

@@ -12,6 +12,8 @@ const (
 	askModel = "proceed_model"
 	// askDecision is the kind that asks what to do at a boundary.
 	askDecision = "decision"
+	// deciderPerson is who decides by an answer.
+	deciderPerson = "person"
 )
 
 // askPerson asks the person what to do at a boundary, in the decider's words if it has some.
@@ -106,11 +108,11 @@ func (m *machine) resolve(q Question, choice string) {
 		m.s.Boundary = nil
 	case "retry":
 		if m.s.Boundary != nil {
-			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"}, "person")
+			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"}, deciderPerson)
 		}
 	case "return":
 		if m.s.Boundary != nil {
-			m.settleBoundary(Decided{Decision: DecideReturn, Reason: "a person's choice"}, "person")
+			m.settleBoundary(Decided{Decision: DecideReturn, Reason: "a person's choice"}, deciderPerson)
 		}
 	case "skip":
 		if m.s.Boundary != nil {

@@ -60,7 +60,8 @@ func open(t *testing.T, s config.LLM) (llm.Model, *[]llm.Call) {
 // question is a whole one, as the planner asks it.
 func question() llm.Request {
 	seen := map[string]any{"map": map[string]any{"rooms": []any{map[string]any{"id": "6", "name": "안방"}}}}
-	return prompt.Plan(prompt.NewSetting(load.Builtin().Whole(), seen, 0), prompt.Wish{PlanID: "p", Text: "안방 바닥 좀 어떻게 해봐", Locale: "ko"})
+	setting := prompt.NewSetting(load.Builtin().Whole(), seen, 0)
+	return prompt.Plan(&setting, prompt.Wish{PlanID: "p", Text: "안방 바닥 좀 어떻게 해봐", Locale: "ko"})
 }
 
 func TestWithoutAModelWhoeverAsksIsToldWhatToDo(t *testing.T) {

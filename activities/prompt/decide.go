@@ -84,12 +84,17 @@ func (s *Setting) boundary(c plan.Decide) map[string]any {
 		what["refused_plan"] = "the plan you proposed was refused: " + shortTo(b.Refused, maxAgain)
 	}
 	told := map[string]any{"boundary": what, "options": kinds(c.Options), "decisions_left": c.Left, "locale": c.Locale,
-		"plan": map[string]any{"plan_revision": c.View.Plan.PlanRevision, "steps": t.steps(c.View), "decided_before": before(c.View)}}
+		"plan": t.plan(c.View)}
 	if c.Utterance != "" {
 		told["utterance"] = map[string]any{"recognized_text": shortTo(c.Utterance, maxAgain)}
 	}
 	s.LeftOut = t.left
 	return told
+}
+
+// plan is a plan as it stands, for whoever decides about it or adds to it.
+func (t *teller) plan(v plan.View) map[string]any {
+	return map[string]any{"plan_revision": v.Plan.PlanRevision, "steps": t.steps(v), "decided_before": before(v)}
 }
 
 // steps tells each step's end. A result is told only of a step that is completed and was not contradicted, and only what its

@@ -1,7 +1,7 @@
 // Package prompt is what a model is told, and how its answer is read.
 //
 //	setting := prompt.NewSetting(catalog.Whole(), deviceContext, time.Now().UnixMilli())
-//	request := prompt.Plan(setting, prompt.Wish{PlanID: id, Text: said, Locale: "ko-KR"})
+//	request := prompt.Plan(&setting, prompt.Wish{PlanID: id, Text: said, Locale: "ko-KR"})
 //	answer, err := model.Generate(ctx, request)
 //	proposal, faults := prompt.ReadPlan(answer.Text)
 //	faults = append(faults, setting.Faults(proposal.Document, deviceID)...)

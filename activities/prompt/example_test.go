@@ -14,7 +14,7 @@ func ExamplePlan() {
 		"map":     map[string]any{"rooms": []any{map[string]any{"id": "6", "name": "안방"}}},
 	}
 	setting := prompt.NewSetting(load.Builtin().Whole(), seen, 0)
-	request := prompt.Plan(setting, prompt.Wish{PlanID: "p-1", Text: "안방 바닥이 지저분해", Locale: "ko-KR"})
+	request := prompt.Plan(&setting, prompt.Wish{PlanID: "p-1", Text: "안방 바닥이 지저분해", Locale: "ko-KR"})
 	for _, content := range request.Contents {
 		fmt.Println(content)
 	}

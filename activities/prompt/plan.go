@@ -51,12 +51,14 @@ const followUpTask = `The wish is to be done after the plan under way, which is 
 others are done; they depend on each other only.
 `
 
-// Plan asks for a plan.
-func Plan(s Setting, w Wish) llm.Request {
-	instructions, contents := planTask+rules+Guidance(s), []string{encode(map[string]any{"utterance": map[string]any{"recognized_text": w.Text, "locale": w.Locale}}), s.Told()}
+// Plan asks for a plan. What is not told of the plan under way is on the setting's record.
+func Plan(s *Setting, w Wish) llm.Request {
+	instructions, contents := planTask+rules+Guidance(*s), []string{encode(map[string]any{"utterance": map[string]any{"recognized_text": w.Text, "locale": w.Locale}}), s.Told()}
 	if w.Extends != nil {
-		instructions = planTask + followUpTask + rules + Guidance(s)
-		contents = append(contents, encode(map[string]any{"plan_under_way": w.Extends}))
+		instructions = planTask + followUpTask + rules + Guidance(*s)
+		t := &teller{left: s.LeftOut}
+		contents = append(contents, encode(map[string]any{"plan_under_way": t.plan(w.Extends.View)}))
+		s.LeftOut = t.left
 	}
 	return llm.Request{
 		Instructions: instructions,

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 )
 
@@ -56,6 +57,9 @@ func (l *LLM) Validate() error {
 	default:
 		fault("ERRAND_LLM: %q is no model that we know: use none, gemini or openai", l.LLM)
 	}
+	if l.LLMEndpoint != "" && !webURL(l.LLMEndpoint) {
+		fault("ERRAND_LLM_ENDPOINT: %q is no URL of a server: write it like http://127.0.0.1:11434/v1", l.LLMEndpoint)
+	}
 	if !live && l.LLMRecord != "" {
 		fault("ERRAND_LLM_RECORD and ERRAND_LLM_REPLAY are both set: record first, replay then")
 	}
@@ -68,4 +72,10 @@ func (l *LLM) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// webURL reports whether a text is the URL of a web server. A client takes others too, and then never gets an answer.
+func webURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

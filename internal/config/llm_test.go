@@ -24,6 +24,7 @@ func TestWhatDoesNotFitTogetherIsSaidWithItsName(t *testing.T) {
 		"an unknown model":        {map[string]string{"ERRAND_LLM": "hal"}, `"hal" is no model that we know`},
 		"gemini without a key":    {map[string]string{"ERRAND_LLM": "gemini"}, "ERRAND_LLM_KEY is not set"},
 		"openai without a server": {map[string]string{"ERRAND_LLM": "openai", "ERRAND_LLM_MODEL": "m"}, "ERRAND_LLM_ENDPOINT"},
+		"a server without http":   {map[string]string{"ERRAND_LLM": "openai", "ERRAND_LLM_MODEL": "m", "ERRAND_LLM_ENDPOINT": "127.0.0.1:11434/v1"}, "is no URL of a server"},
 		"nothing to record":       {map[string]string{"ERRAND_LLM_RECORD": "d"}, "nothing to record"},
 		"both at once":            {map[string]string{"ERRAND_LLM": "gemini", "ERRAND_LLM_KEY": "k", "ERRAND_LLM_RECORD": "d", "ERRAND_LLM_REPLAY": "d"}, "record first"},
 		"too long a wait":         {map[string]string{"ERRAND_LLM_TIMEOUT": "5m"}, "between 1s and 40s"},

@@ -4,17 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
 	"errand/llm"
 )
-
-// maxBody bounds an answer in bytes.
-const maxBody = 4 << 20
-
-var errTooLarge = errors.New("the answer is larger than 4 MiB")
 
 // exchange is what passed over the wire in one call.
 type exchange struct {
@@ -46,12 +40,9 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+	body, err := llm.ReadBody(answer.Body)
+	if err != nil {
 		return nil, err
-	}
-	if len(body) > maxBody {
-		return nil, errTooLarge
 	}
 	if answer.StatusCode == http.StatusOK {
 		body = onlyText(body)

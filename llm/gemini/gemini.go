@@ -90,7 +90,7 @@ func (m *Model) failure(ctx, call context.Context, seen *exchange, err error, wa
 	if interrupted := llm.Interrupted(ctx, call, waited); interrupted != nil {
 		return interrupted
 	}
-	if seen.status == 0 && !errors.Is(err, errTooLarge) {
+	if seen.status == 0 && !errors.Is(err, llm.ErrTooLarge) {
 		return &llm.Error{Kind: llm.Unavailable, Detail: "no answer from the server: " + err.Error(), Err: err}
 	}
 	return &llm.Error{Kind: llm.Malformed, Status: seen.status, Detail: "the answer cannot be read: " + err.Error(), Err: err}

@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strings"
@@ -42,8 +44,27 @@ func New(o Options) (*Model, error) {
 	}
 	config := api.DefaultConfig(o.Key)
 	config.BaseURL = strings.TrimSuffix(o.Endpoint, "/")
-	config.HTTPClient = &http.Client{Transport: o.Transport}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	config.HTTPClient = &http.Client{Transport: bounded{o.Transport}}
 	return &Model{name: o.Model, key: o.Key, client: api.NewClientWithConfig(config)}, nil
+}
+
+// bounded reads each answer before the library does, which would read without end.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := llm.ReadBody(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	return answer, nil
 }
 
 // Generate asks once: the library tries nothing again.

@@ -63,7 +63,7 @@ func unanswered(err error) llm.Kind {
 		return llm.BadRequest
 	case errors.Is(err, io.ErrUnexpectedEOF): // cut in the middle: the connection's fault
 		return llm.Unavailable
-	case errors.As(err, &syntax), errors.As(err, &mistyped):
+	case errors.As(err, &syntax), errors.As(err, &mistyped), errors.Is(err, llm.ErrTooLarge):
 		return llm.Malformed
 	}
 	return llm.Unavailable

@@ -68,6 +68,7 @@ func TestEveryWayACallCanEnd(t *testing.T) {
 		"stop without a word":      {reply: standin.Ending("STOP", ""), kind: llm.Empty},
 		"text instead of JSON":     {reply: standin.Answer("Sure!"), kind: llm.Malformed},
 		"a page, not an answer":    {reply: standin.Raw(200, "text/html", "<html>"), kind: llm.Malformed},
+		"an answer without end":    {reply: standin.Raw(200, "application/json", strings.Repeat(" ", 5<<20)), kind: llm.Malformed},
 		"a refusal in the message": {reply: standin.Raw(200, "application/json", `{"choices":[{"message":{"refusal":"no"},"finish_reason":"stop"}]}`), kind: llm.Blocked},
 		"429 with a time":          {reply: standin.RateLimited(8 * time.Second), kind: llm.RateLimited, retryAfter: 8 * time.Second, status: 429},
 		"429 without":              {reply: standin.RateLimitedBare(), kind: llm.RateLimited, status: 429},

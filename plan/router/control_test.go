@@ -154,3 +154,12 @@ func BenchmarkListen(b *testing.B) {
 		}
 	}
 }
+
+// Letters whose small form is longer are letters like any other.
+func TestAFollowUpInAnyLetters(t *testing.T) {
+	t.Parallel()
+	wish, ok := router.FollowUp(builtin, "and then clean ȺȺȺȺȺȺȺȺ TOO", nil)
+	if !ok || wish != "clean ȺȺȺȺȺȺȺȺ" {
+		t.Errorf("%q, %v", wish, ok)
+	}
+}

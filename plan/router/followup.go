@@ -57,8 +57,8 @@ func withoutToo(wish string, rooms []catalog.Room) string {
 	}
 	bare := strings.TrimRight(wish, " .!,~")
 	for _, too := range tooWords {
-		if head, ends := strings.CutSuffix(strings.ToLower(bare), too); ends {
-			return strings.TrimRight(bare[:len(head)], " ,")
+		if at := len(bare) - len(too); at >= 0 && strings.EqualFold(bare[at:], too) {
+			return strings.TrimRight(bare[:at], " ,")
 		}
 	}
 	return wish

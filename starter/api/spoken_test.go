@@ -265,3 +265,16 @@ func TestARepeatedFollowUpOfAnEndedPlanStartsNothing(t *testing.T) {
 		t.Errorf("started %v, answered %+v", h.plans.started, got)
 	}
 }
+
+// Whoever stops a plan that has no steps yet hears that it stopped: such a plan's outcome has no sentence.
+func TestAStopWhileItIsBeingPlannedIsAnswered(t *testing.T) {
+	for text, says := range map[string]string{"멈춰": "그만두었어요", "cancel": "stopped"} {
+		h := busy(t, "p-1")
+		h.standing(plan.View{State: plan.Cancelled, Outcome: &plan.Outcome{State: plan.Cancelled, Cancel: &plan.Latch{By: "kim"}}})
+		var got api.Started
+		h.say(text, "").into(t, &got)
+		if got.State != plan.Cancelled || !strings.Contains(got.TTSResponse, says) {
+			t.Errorf("%q: answered %+v", text, got)
+		}
+	}
+}
