@@ -75,7 +75,7 @@ func (m *machine) apply(i int, op *Operation, ev Event) {
 		m.terminal(i, op, phase, ev)
 	case phase.rank() > op.Phase.rank() || (phase.rank() == op.Phase.rank() && op.later(ev.Epoch, ev.Seq)):
 		op.Phase, op.Epoch, op.Seq = phase, ev.Epoch, ev.Seq
-		op.CheckAt = m.overdueAt(i, op)
+		op.CheckAt = m.checkAfter(i, op)
 		m.alive(i, op, ev)
 	case phase == OpBlocked && op.Phase == OpBlocked && m.s.Steps[i].Reason == nil:
 		m.alive(i, op, ev) // a status answer was faster, and did not say why

@@ -136,3 +136,25 @@ func TestLaw19AnEventThatChangesNothingIsOnRecord(t *testing.T) {
 		t.Error("a second, different end is not on record")
 	}
 }
+
+// A task that was told to stop and says that it goes on is asked about soon: its end may be lost on the way.
+func TestLaw15ProgressPutsOffNoQuestionAboutWhatIsToStop(t *testing.T) {
+	for _, way := range []string{"plan", "step"} {
+		s := newSim(t, threeSteps())
+		s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+		if way == "plan" {
+			s.take(plan.CancelRequest{By: "kim", Source: "api"})
+		} else {
+			s.take(plan.CancelStep{StepID: "move", By: "kim"})
+		}
+		if way == "step" && request[plan.CancelTask](s) < 0 { // it is all that is left: then it is the plan's cancel
+			t.Fatalf("nobody is told to stop: %s", describe(s.state))
+		}
+		out[plan.CancelTask](s)
+		s.take(plan.CancelAnswered{OperationID: "p-1/move/1", Case: plan.CancelStopping, StoreID: storeA})
+		s.take(plan.Event{EventID: "x", DeviceID: testDevice, Epoch: 1, Seq: 90, Name: plan.EventProgress, OperationID: "p-1/move/1", Progress: 0.9})
+		if wait := s.state.Wake - s.now; wait > 30_000 {
+			t.Errorf("cancel of the %s: the device is asked in %d s", way, wait/1000)
+		}
+	}
+}

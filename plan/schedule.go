@@ -193,7 +193,7 @@ func (m *machine) accepted(i int, op *Operation, in Submitted) {
 	if op.Phase.rank() < OpAccepted.rank() {
 		op.Phase = OpAccepted
 	}
-	op.CheckAt = m.overdueAt(i, op)
+	op.CheckAt = m.checkAfter(i, op)
 	if doubted { // by something that came while it was out: that it was taken does not settle what came of it
 		m.lose(op, why)
 	}

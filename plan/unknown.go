@@ -87,10 +87,19 @@ func (m *machine) statusFound(i int, op *Operation, in StatusReported) {
 			m.goesOn(i, op)
 		}
 	}
-	op.CheckAt = m.at + recheck
-	if m.stopping() {
-		op.CheckAt = m.at + min(max((m.at-m.stoppedAt())/4, afterCancel), recheck)
+	op.CheckAt = min(m.checkAfter(i, op), m.at+recheck)
+}
+
+// checkAfter is when an operation that the device just said is alive is asked about next: when it should have ended by
+// itself, or soon if it was told to stop, whatever it says of its progress.
+func (m *machine) checkAfter(i int, op *Operation) int64 {
+	switch {
+	case m.stopping():
+		return m.at + min(max((m.at-m.stoppedAt())/4, afterCancel), recheck)
+	case op.CancelSent != "":
+		return m.at + recheck
 	}
+	return m.overdueAt(i, op)
 }
 
 // statusNotFound means "never ran" only from the store that the operation was sent to, within its retention

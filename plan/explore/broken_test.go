@@ -176,6 +176,17 @@ var machines = []broken{
 		}
 		return in
 	})},
+	{15, "progress puts off the question about what is to stop", "one", 1, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
+		next, out := plan.Step(s, at, in)
+		if _, ok := in.(plan.Event); ok && next.Cancel != nil && next.Outcome == nil {
+			next.Steps = slices.Clone(next.Steps)
+			next.Steps[0].Ops = slices.Clone(next.Steps[0].Ops)
+			if op := &next.Steps[0].Ops[0]; !op.Phase.Dead() {
+				op.CheckAt = at + queueMs + runMs
+			}
+		}
+		return next, out
+	}},
 	{16, "an answer counts whenever it comes", "one", 2, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
 		if _, ok := in.(plan.Answer); ok && s.Question != nil {
 			at = min(at, s.Question.ExpiresAt-1)

@@ -111,6 +111,9 @@ func (c *court) unknown(n *Node) {
 	}
 }
 
+// soon is how long at most nobody asks about what was told to stop.
+const soon = 60_000
+
 // stopping holds law 15 while a plan is being stopped: the cancel reaches the device.
 func (c *court) stopping(t *Transition) {
 	s := &t.After.State
@@ -130,6 +133,9 @@ func (c *court) stopping(t *Transition) {
 		reached := s.Device.Route != nil || op.Cloud
 		if reached && !op.Phase.Dead() && op.Phase != plan.OpUnsent && !op.Cancelling && op.CancelSent == "" {
 			c.violated(15, "the plan is being stopped, and nobody is told to stop %s", op.ID)
+		}
+		if out := op.Sending || op.Asking || op.Cancelling || op.Cloud; !out && !op.Phase.Dead() && op.Phase != plan.OpUnsent && op.CheckAt > s.At+soon {
+			c.violated(15, "the plan is being stopped, and %s is asked about only in %d ms", op.ID, op.CheckAt-s.At)
 		}
 	}
 }

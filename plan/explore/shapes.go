@@ -14,7 +14,7 @@ const (
 	secret = "secret"
 
 	queueMs   = int64(30_000)
-	runMs     = int64(20_000)
+	runMs     = int64(100_000)
 	startByMs = int64(120_000)
 )
 
