@@ -64,6 +64,8 @@ type Start struct {
 	// RenewAfter is how many events of Temporal's history one run of the workflow may have before the plan goes on in a
 	// new one; 0 means the default of 4000.
 	RenewAfter int `json:"renew_after,omitempty"`
+	// Saw is what the device saw, without its facts, where a watch started the plan. Told again it changes nothing (law 7).
+	Saw *Observation `json:"saw,omitempty"`
 	// Carried is what a new run of the same plan goes on with; the starter leaves it out.
 	Carried *Carried `json:"carried,omitempty"`
 	// Utterance asks a planner for the plan. Otherwise Document and Slice are the plan.

@@ -146,6 +146,10 @@ func (m *machine) begin() {
 	asked := min(s.Start.AskedAt, m.at) // nobody speaks in the future
 	s.Deadline = asked + orDefault(s.Start.DeadlineMs, defaultDeadline)
 	s.StartBy = asked + orDefault(s.Start.StartByMs, defaultStartBy)
+	if saw := s.Start.Saw; saw != nil {
+		s.seen(saw.Epoch, saw.Seq)
+		m.note("", "started by a watch: "+saw.words())
+	}
 	switch {
 	case !ValidID(s.Start.PlanID) || s.Start.DeviceID == "":
 		m.end(Failed, &Report{Code: "PLAN_INVALID", Detail: "without a well-formed plan id and a device id no report could be matched"})

@@ -24,7 +24,7 @@ func (m *machine) observed(in Observation) {
 		m.emergency(in)
 		return
 	}
-	what := "the device saw " + colon(in.Kind, in.Place)
+	what := in.words()
 	i := m.s.concerned()
 	switch {
 	case !in.RequiresDecision:
@@ -56,6 +56,8 @@ func (m *machine) emergency(in Observation) {
 	m.note("", what)
 	m.end(Failed, &Report{Code: EmergencyStop, Detail: what})
 }
+
+func (o Observation) words() string { return "the device saw " + colon(o.Kind, o.Place) }
 
 func sure(confidence float64) string {
 	if confidence == 0 {

@@ -234,3 +234,20 @@ func TestLaw18AFailureIsDecidedThoughAPersonIsAskedAboutWhatWasSeen(t *testing.T
 		}
 	}
 }
+
+// What started a plan is told again when its acknowledgement was lost: the plan has the device by then, and is not to decide about it.
+func TestLaw07WhatStartedAPlanIsNoNewsToIt(t *testing.T) {
+	saw := seen(80)
+	s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}}
+	s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, AskedAt: askedAt, Document: threeSteps(), Slice: testSlice(), Decider: "model", Saw: &saw})
+	s.take(plan.Begin{})
+	s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
+	s.take(seen(80))
+	if s.decides != 0 || s.state.Boundary != nil || !journalHas(s, "note", "started by a watch: the device saw pet_in_the_way") {
+		t.Errorf("%d decisions, boundary %+v, journal %+v", s.decides, s.state.Boundary, s.state.Journal)
+	}
+	s.take(seen(81))
+	if s.decides != 1 {
+		t.Error("what was seen later is not decided")
+	}
+}

@@ -74,6 +74,10 @@ func (s *session) observation(ctx context.Context, raw json.RawMessage) (wire.Ev
 // start starts the routine of a watch, once for the event: its plan is the event's record.
 func (s *session) start(ctx context.Context, watch catalog.Watch, seen plan.Observation, e stray) (wire.EventAck, error) {
 	now := s.g.opts.Now()
+	if seen.ObservedAt == 0 {
+		e.reason = "it does not say when it was seen (observed_at), and nothing old starts a routine"
+		return s.stray(ctx, e)
+	}
 	if age := now.Sub(time.UnixMilli(seen.ObservedAt)); age > watchAge {
 		e.reason = fmt.Sprintf("it was seen %s ago by the device's clock, and nothing older than %s starts a routine", age.Round(time.Second), watchAge)
 		return s.stray(ctx, e)
@@ -88,7 +92,9 @@ func (s *session) start(ctx context.Context, watch catalog.Watch, seen plan.Obse
 		capabilities[i] = step.Action.CapabilityID
 	}
 	slice := s.g.opts.Catalog.Slice(capabilities)
-	start := plan.Start{PlanID: "w-" + hash([]byte(s.deviceID + "/" + e.id.BootID + "/" + e.id.EventID))[:32], DeviceID: s.deviceID,
+	saw := seen
+	saw.Facts = nil // they are kept nowhere
+	start := plan.Start{Saw: &saw, PlanID: "w-" + hash([]byte(s.deviceID + "/" + e.id.BootID + "/" + e.id.EventID))[:32], DeviceID: s.deviceID,
 		AskedAt: min(seen.ObservedAt, now.UnixMilli()), Document: &doc, Slice: &slice, Decider: s.g.opts.Decider}
 	if _, err := s.g.opts.Plans.Start(ctx, start); err != nil {
 		return wire.EventAck{}, fmt.Errorf("start routine %s for what %s saw: %w", watch.Routine, s.deviceID, err)
