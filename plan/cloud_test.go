@@ -171,3 +171,18 @@ func TestLaw21AStepInTheCloudNeedsNoTurn(t *testing.T) {
 		t.Errorf("%s", o.State)
 	}
 }
+
+// A stop waits for a worker's word as long as the step may take to begin and to run, and a minute.
+func TestLaw18AStopOfAStepInTheCloudGivesUp(t *testing.T) {
+	s, c := atCloud(t, catalog.ReadOnly)
+	s.take(plan.CancelRequest{By: "kim", Source: "api"})
+	over := s.now + c.QueueMs + c.TimeoutMs + 60_000
+	s.now = over - 1
+	if s.take(plan.DeadlinePassed{}); s.state.Outcome != nil {
+		t.Fatalf("%s before its time", s.state.Outcome.State)
+	}
+	s.now = over
+	if s.take(plan.DeadlinePassed{}); s.state.Outcome == nil || s.state.Outcome.State != plan.Unresolved {
+		t.Errorf("%+v, want unresolved: nobody told how it ended", s.state.Outcome)
+	}
+}
