@@ -11,7 +11,7 @@
 // # How to read it
 //
 // document.go is what a planner writes; decode.go, validate.go and validate_graph.go are the gate every plan passes.
-// state.go, operation.go, receipt.go, input.go and command.go are the vocabulary. machine.go says what happens in which order; then one file for
+// state.go, operation.go, receipt.go, input.go, input_device.go and command.go are the vocabulary. machine.go says what happens in which order; then one file for
 // each concern: planning, schedule (which step, and its submit), event (what devices report), unknown (what we no longer
 // know, and how we ask), verify, cancel, cloud (steps that a
 // worker carries out), boundary (decisions and questions), deadline, outcome (how it ends, and what the
