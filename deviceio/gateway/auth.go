@@ -25,6 +25,7 @@ const (
 	detailBootOrder   = "BOOT_ORDER_CONTRADICTED"
 	detailUnavailable = "REGISTRY_UNAVAILABLE"
 	detailDraining    = "GATEWAY_DRAINING"
+	detailBusy        = "GATEWAY_BUSY"
 	detailNotAConnect = "CONNECT_EXPECTED"
 )
 

@@ -48,6 +48,9 @@ func (g *Gateway) batch(kind string) deviceRoute {
 		if err != nil {
 			return badDocument(err)
 		}
+		if retry, ok := g.flood.event(r.Context(), d.ID, len(b.Events)); !ok {
+			return tooMany("too many events", retry)
+		}
 		s := newSession(g, nil, wire.Connect{Device: wire.DeviceIdentity{ID: d.ID}, Errand: b.Errand})
 		defer s.cancel(nil)
 		if b.Errand != nil {

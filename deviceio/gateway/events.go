@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"errand/deviceio/wire"
 	"errand/plan"
@@ -24,6 +25,10 @@ func (s *session) queueEvent(f wire.Frame) {
 		return
 	}
 	if s.takeStop(f) {
+		return
+	}
+	if retry, ok := s.g.flood.event(s.ctx, s.deviceID, 1); !ok {
+		s.againAfter(f.ID, "too many events", retry)
 		return
 	}
 	if !s.hold(f) {
@@ -104,9 +109,11 @@ func (s *session) handleEvent(f wire.Frame) {
 }
 
 // again answers ok:false: the event is recorded nowhere.
-func (s *session) again(requestID, message string) {
+func (s *session) again(requestID, message string) { s.againAfter(requestID, message, time.Second) }
+
+func (s *session) againAfter(requestID, message string, retry time.Duration) {
 	s.g.counters.unrecorded.Inc()
-	s.answer(wire.NewError(requestID, wire.FrameError{Code: wire.CodeUnavailable, Message: message, Retryable: true, RetryAfterMs: 1000}))
+	s.answer(wire.NewError(requestID, wire.FrameError{Code: wire.CodeUnavailable, Message: message, Retryable: true, RetryAfterMs: retry.Milliseconds()}))
 }
 
 // ours tells whether an event that cannot be read is at least named as one of those that an outbox keeps.

@@ -23,6 +23,7 @@ type Gateway struct {
 	born       time.Time
 	table      table
 	polls      polls
+	flood      *flood
 	challenges challenges
 	lanes      lanes
 	live       live
@@ -47,7 +48,7 @@ func New(opts Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now(), newID: rand.Text}
+	g := &Gateway{opts: opts, id: "gw-" + strings.ToLower(rand.Text()[:12]), born: opts.Now(), newID: rand.Text, flood: newFlood(opts.Limits)}
 	g.quit, g.stop = context.WithCancel(context.Background())
 	g.log = opts.Logger.With("gateway", g.id)
 	g.news = news{teller: opts.Leases, pause: opts.NewsInterval, timeout: opts.SignalTimeout, quit: g.quit, failed: func(deviceID string, err error) {
@@ -92,6 +93,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-tidy.C:
+			g.flood.tidy()
 			g.prune(ctx)
 		case <-beat.C:
 			g.heartbeat(ctx)

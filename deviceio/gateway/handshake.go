@@ -20,6 +20,13 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.sockets.Done()
+	leave, ok := g.flood.enter()
+	if !ok {
+		g.counters.handshakes.WithLabelValues("turned_away").Inc()
+		tooMany("too many sockets have not connected yet", g.flood.spread()).write(w)
+		return
+	}
+	defer leave()
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		g.log.Debug("not a WebSocket", "from", r.RemoteAddr, "error", err) // Accept answered
@@ -36,6 +43,7 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	g.counters.handshakes.WithLabelValues("accepted").Inc()
 	conn.SetReadLimit(wire.MaxPayload)
+	leave()
 	s.serve(sock)
 }
 
@@ -63,6 +71,9 @@ func (g *Gateway) handshake(ctx context.Context, sock socket) (*session, error) 
 	connect, err := wire.ParseConnect(request.Params)
 	if err != nil {
 		return nil, turnAway(sock, request.ID, badConnect(err))
+	}
+	if retry, ok := g.flood.admit(ctx); !ok {
+		return nil, turnAway(sock, request.ID, busy(retry))
 	}
 	s, refused := g.open(ctx, sock, connect, challenge)
 	if refused != nil {

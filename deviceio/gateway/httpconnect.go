@@ -82,6 +82,9 @@ func (g *Gateway) connect(w http.ResponseWriter, r *http.Request) *problem {
 	if err != nil {
 		return turnedAway(badConnect(err))
 	}
+	if retry, ok := g.flood.admit(r.Context()); !ok {
+		return turnedAway(busy(retry))
+	}
 	// VerifyIdentity holds the signature against the nonce; whether that is one of ours, and unused, is seen here.
 	if !g.challenges.take(c.Device.Nonce, g.opts.Now()) {
 		return newProblem(http.StatusUnauthorized, wire.AuthNonceMismatch, "device.nonce is no challenge of this gateway, or was used or too old: ask for a new one")

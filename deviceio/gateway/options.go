@@ -61,6 +61,8 @@ type Options struct {
 	SignalTimeout time.Duration
 	// WriteTimeout bounds writing one frame; a device that takes none is gone. Default 10 s.
 	WriteTimeout time.Duration
+	// Limits bound what is taken at once.
+	Limits Limits
 	// PollGrace is how long a device that asks for its commands over HTTP counts as connected after it asked last. Default 30 s.
 	PollGrace time.Duration
 	// TellAgain is how soon such a device is told a command again that it has not answered. Default 5 s.
@@ -139,6 +141,7 @@ func (o Options) withDefaults() (Options, error) {
 			missing = append(missing, errors.New("gateway options: "+need.what))
 		}
 	}
+	o.Limits = o.Limits.withDefaults()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -121,7 +121,10 @@ func (s *session) release() {
 
 // readAll takes frames until the socket ends. Its own context stays: ending the read by it would cut off the close.
 func (s *session) readAll(sock socket) error {
+	frames := s.g.flood.frames()
 	for {
+		// Whoever sends faster than that is not read meanwhile: the pressure reaches its socket. The wait ends with the session, as the read does.
+		_ = frames.Wait(s.ctx)
 		frame, err := sock.read(context.WithoutCancel(s.ctx))
 		bad := (*wire.BadFrame)(nil)
 		switch {

@@ -14,6 +14,11 @@ type Gateway struct {
 	AutoApprove   bool   `split_words:"true" default:"false" desc:"let every device in that knows the token, without a person; for development only"`
 	// ForwardStarted costs about five history events for each task.
 	ForwardStarted bool `split_words:"true" default:"false" desc:"tell plans when a task starts, for every capability; for development"`
+	// What a gateway takes at once; each is explained with gateway.Limits.
+	HandshakeRate   int `split_words:"true" default:"500" unit:"per second" desc:"connects checked at most; the rest of a storm is told when to come again"`
+	MaxConnecting   int `split_words:"true" default:"1024" unit:"sockets" desc:"sockets that may be open without having connected"`
+	DeviceEventRate int `split_words:"true" default:"50" unit:"per second" desc:"events that one device may send, and four times that in a burst"`
+	EventRate       int `split_words:"true" default:"2000" unit:"per second" desc:"events taken of all devices of one gateway together"`
 	Decides
 	Log
 }
@@ -25,7 +30,22 @@ const leastToken = 16
 
 // Validate checks the token's length and the log level.
 func (g *Gateway) Validate() error {
-	return errors.Join(g.Log.Validate(), checkToken(g.Token))
+	return errors.Join(g.Log.Validate(), checkToken(g.Token), g.checkLimits())
+}
+
+func (g *Gateway) checkLimits() (bad error) {
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{
+		{"ERRAND_HANDSHAKE_RATE", g.HandshakeRate}, {"ERRAND_MAX_CONNECTING", g.MaxConnecting},
+		{"ERRAND_DEVICE_EVENT_RATE", g.DeviceEventRate}, {"ERRAND_EVENT_RATE", g.EventRate},
+	} {
+		if limit.value < 1 {
+			bad = errors.Join(bad, fmt.Errorf("%s is %d, must be at least 1", limit.name, limit.value))
+		}
+	}
+	return bad
 }
 
 func checkToken(token string) error {

@@ -93,6 +93,8 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller,
 		Observations: signaller, Plans: ongoing, Views: ongoing, Decider: settings.DeciderName(),
 		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
+		Limits: gateway.Limits{Handshakes: settings.HandshakeRate, Connecting: settings.MaxConnecting,
+			DeviceEvents: settings.DeviceEventRate, Events: settings.EventRate},
 		Healthy: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
