@@ -57,7 +57,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate
+.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
@@ -98,6 +98,13 @@ SOAK_ROBOTS ?= 20
 SOAK_FOR    ?= 10m
 soak: build $(BIN)/temporal-dev ## many plans, many robots, everything goes wrong for a while: SOAK_PLANS=200 SOAK_ROBOTS=20 SOAK_FOR=10m SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestSoak ./tests -args -soak-plans $(SOAK_PLANS) -soak-robots $(SOAK_ROBOTS) -soak-for $(SOAK_FOR) -soak-seed $(SEED)
+
+# Without the race detector. The bounds are those of the test; the machine should do nothing else meanwhile. make test runs a small one.
+LOAD_DEVICES ?= 10000
+LOAD_ACTIVE  ?= 100
+LOAD_FOR     ?= 60s
+bench-gateway: build $(BIN)/temporal-dev ## what devices cost a gateway, and an event's way to history: LOAD_DEVICES=10000 LOAD_ACTIVE=100 LOAD_FOR=60s
+	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 1h -v -run TestGatewayUnderLoad ./tests -args -load-devices $(LOAD_DEVICES) -load-active $(LOAD_ACTIVE) -load-for $(LOAD_FOR) -load-bounds
 
 MUTANTS ?= 200
 mutate: ## wrong code, one change at a time: do the tests notice? MUTANTS=200 SEED=1
