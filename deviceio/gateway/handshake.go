@@ -19,7 +19,12 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the gateway is shutting down: try again", http.StatusServiceUnavailable)
 		return
 	}
-	defer g.sockets.Done()
+	kept := false
+	defer func() {
+		if !kept {
+			g.sockets.Done()
+		}
+	}()
 	leave, ok := g.flood.enter()
 	if !ok {
 		g.counters.handshakes.WithLabelValues("turned_away").Inc()
@@ -32,18 +37,26 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		g.log.Debug("not a WebSocket", "from", r.RemoteAddr, "error", err) // Accept answered
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // after a clean close there is nothing left to fail
 	conn.SetReadLimit(wire.MaxFrameBeforeConnect)
 	sock := socket{conn: conn, timeout: g.opts.WriteTimeout}
 	s, err := g.handshake(g.quit, sock)
 	if err != nil {
+		_ = conn.CloseNow() // it was closed, or it is of no use
 		g.counters.handshakes.WithLabelValues("refused").Inc()
 		g.log.Info("a device was turned away", "from", r.RemoteAddr, "error", err)
 		return
 	}
 	g.counters.handshakes.WithLabelValues("accepted").Inc()
 	conn.SetReadLimit(wire.MaxPayload)
-	leave()
+	kept = true
+	go g.keep(s, sock)
+}
+
+// keep serves a session until it ends. It has a goroutine of its own: what net/http holds of the request goes with the handler, and so does the
+// stack that checking a device has made large. Of idle sockets there are many.
+func (g *Gateway) keep(s *session, sock socket) {
+	defer g.sockets.Done()
+	defer func() { _ = sock.conn.CloseNow() }() // after a clean close there is nothing left to fail
 	s.serve(sock)
 }
 

@@ -12,6 +12,9 @@ import (
 // A boot keeps its epoch for ever; new ones get higher epochs in the listed order. A list may leave old boots out. One
 // that contradicts what is recorded gives a *BootOrderError and changes nothing.
 func (r *Registry) Boots(ctx context.Context, deviceID string, boots []string) (map[string]int64, error) {
+	if epochs, ok := r.knownOrder(ctx, deviceID, boots); ok {
+		return epochs, nil
+	}
 	epochs := make(map[string]int64, len(boots))
 	err := r.within(ctx, deviceID, func(tx *transaction) error {
 		known, last, err := knownBoots(ctx, tx, deviceID)
@@ -41,6 +44,22 @@ func (r *Registry) Boots(ctx context.Context, deviceID string, boots []string) (
 	return epochs, nil
 }
 
+// knownOrder finds the epochs of boots that are all on record, and in the listed order: a device that comes back writes nothing. What it
+// cannot tell, ok is false for, is told by the transaction.
+func (r *Registry) knownOrder(ctx context.Context, deviceID string, boots []string) (epochs map[string]int64, ok bool) {
+	known, last, err := knownBoots(ctx, r.db, deviceID)
+	if err != nil || checkBoots(deviceID, boots, known, last) != nil {
+		return nil, false
+	}
+	epochs = make(map[string]int64, len(boots))
+	for _, boot := range boots {
+		if epochs[boot], ok = known[boot]; !ok {
+			return nil, false
+		}
+	}
+	return epochs, true
+}
+
 // BootEpoch returns the epoch of a boot that was listed before; ok is false for any other.
 func (r *Registry) BootEpoch(ctx context.Context, deviceID, bootID string) (epoch int64, ok bool, err error) {
 	err = r.db.QueryRowContext(ctx, `SELECT epoch FROM boots WHERE device_id = ? AND boot_id = ?`, deviceID, bootID).Scan(&epoch)
@@ -62,7 +81,12 @@ func (r *Registry) CurrentBoot(ctx context.Context, deviceID string) (bootID str
 // after is the next epoch: above the last one, and never below the clock.
 func after(last, now int64) int64 { return max(last+1, now) }
 
-func knownBoots(ctx context.Context, tx *transaction, deviceID string) (known map[string]int64, last int64, err error) {
+// querier is what reads: the registry, or a transaction of it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func knownBoots(ctx context.Context, tx querier, deviceID string) (known map[string]int64, last int64, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT boot_id, epoch FROM boots WHERE device_id = ?`, deviceID)
 	if err != nil {
 		return nil, 0, err

@@ -75,32 +75,69 @@ func (r *Registry) Heartbeat(ctx context.Context, gatewayID string, held map[str
 	now := r.now()
 	until := ms(now.Add(ttl))
 	err = r.within(ctx, "", func(tx *transaction) error {
-		lost = nil
 		if _, err := tx.ExecContext(ctx, `UPDATE gateways SET expires_at = ? WHERE id = ?`, until, gatewayID); err != nil {
 			return err
 		}
-		for deviceID, epoch := range held {
-			err := renew(ctx, tx, deviceID, epoch, until, ms(now))
-			if errors.Is(err, ErrFenced) {
+		stale, current, err := standing(ctx, tx, gatewayID, held)
+		if err != nil {
+			return err
+		}
+		lost = nil
+		for deviceID := range held {
+			if !current[deviceID] {
 				lost = append(lost, deviceID)
-			} else if err != nil {
-				return err
 			}
 		}
-		return nil
+		return renew(ctx, tx, gatewayID, stale, until, now, ttl)
 	})
 	return lost, err
 }
 
-// renew extends one lease, if the epoch is the current one and the device is still approved.
-func renew(ctx context.Context, tx *transaction, deviceID string, epoch, until, now int64) error {
-	err := one(tx.ExecContext(ctx, `
-		UPDATE connections SET expires_at = ? WHERE device_id = ? AND connection_epoch = ?
-		AND EXISTS (SELECT 1 FROM devices d WHERE d.id = connections.device_id AND d.state = 'approved')`, until, deviceID, epoch))
+// standing reads the gateway's connections on record: those that it holds and may hold (current), and the leases of those that it does not
+// (stale). It reads them all at once: one by one would take a gateway with many devices seconds.
+func standing(ctx context.Context, tx *transaction, gatewayID string, held map[string]int64) (stale map[string]int64, current map[string]bool, err error) {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT c.device_id, c.connection_epoch, c.expires_at, d.state = 'approved' FROM connections c JOIN devices d ON d.id = c.device_id
+		WHERE c.gateway_id = ?`, gatewayID)
 	if err != nil {
-		return fenced(deviceID, err)
+		return nil, nil, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE devices SET last_seen_at = ? WHERE id = ?`, now, deviceID)
+	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
+	stale, current = make(map[string]int64), make(map[string]bool, len(held))
+	for rows.Next() {
+		var deviceID string
+		var epoch, expires int64
+		var approved bool
+		if err := rows.Scan(&deviceID, &epoch, &expires, &approved); err != nil {
+			return nil, nil, err
+		}
+		if ours, ok := held[deviceID]; ok && ours == epoch && approved {
+			current[deviceID] = true
+		} else if expires > 0 {
+			stale[deviceID] = expires
+		}
+	}
+	return stale, current, nil
+}
+
+// seenEvery is how often, in leases, it is written that a connected device was seen: to know it to the beat would write each device's row
+// with each beat.
+const seenEvery = 6
+
+// renew extends the leases of the gateway's connections, but for the stale ones, which must run out.
+func renew(ctx context.Context, tx *transaction, gatewayID string, stale map[string]int64, until int64, now time.Time, ttl time.Duration) error {
+	_, err := tx.ExecContext(ctx, `UPDATE connections SET expires_at = ? WHERE gateway_id = ? AND expires_at > 0`, until, gatewayID)
+	if err != nil {
+		return err
+	}
+	for deviceID, expires := range stale {
+		_, err := tx.ExecContext(ctx, `UPDATE connections SET expires_at = ? WHERE device_id = ? AND gateway_id = ?`, expires, deviceID, gatewayID)
+		if err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE devices SET last_seen_at = ? WHERE last_seen_at <= ?
+		AND id IN (SELECT device_id FROM connections WHERE gateway_id = ? AND expires_at = ?)`, ms(now), ms(now.Add(-seenEvery*ttl)), gatewayID, until)
 	return err
 }
 

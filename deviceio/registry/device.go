@@ -85,6 +85,12 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) (Device, error) {
 	if err != nil {
 		return Device{}, err
 	}
+	if known, err := r.unchanged(ctx, d, row); known || err != nil {
+		if err != nil {
+			return Device{}, fmt.Errorf("look for device %s: %w", short(d.ID), err)
+		}
+		return r.Device(ctx, d.ID)
+	}
 	now := ms(r.now())
 	err = r.within(ctx, d.ID, func(tx *transaction) error {
 		if err := sameKey(ctx, tx, d); err != nil {
@@ -106,6 +112,17 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) (Device, error) {
 		return Device{}, fmt.Errorf("record device %s: %w", short(d.ID), err)
 	}
 	return r.Device(ctx, d.ID)
+}
+
+// unchanged tells that an approved device declares what is on record. Then there is nothing to write: when it was seen, the heartbeat
+// of its gateway records. A fleet that comes back at once would wait for the disk.
+func (r *Registry) unchanged(ctx context.Context, d Declaration, row lists) (bool, error) {
+	var n int
+	err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM devices WHERE id = ? AND public_key = ? AND state = 'approved' AND display_name = ?
+		AND caps = ? AND commands = ? AND permissions = ? AND instance_id = ? AND profile = ? AND store_id = ? AND retention_ms = ?`,
+		d.ID, d.PublicKey, norm.NFC.String(d.DisplayName), row.caps, row.commands, row.permissions, d.InstanceID, row.profile, d.StoreID,
+		d.RetentionMs).Scan(&n)
+	return n == 1, r.db.classify(err)
 }
 
 // sameKey refuses another key for a known device: under its id, or under the name of its installation.
