@@ -271,10 +271,16 @@ func TestDrainLetsPollsGo(t *testing.T) {
 	h := newHome(t, nil)
 	c := h.caller()
 	c.poll("0s")
-	done := make(chan wire.Requests, 1)
-	go func() { done <- c.poll("60s") }()
+	done := make(chan int, 1)
+	go func() {
+		status, _ := c.call(http.MethodGet, "/v1/devices/"+c.id+"/requests?wait=60s", "", nil)
+		done <- status
+	}()
 	h.stop()
-	await(t, done, "the poll")
+	// It waits already, or comes too late: in neither case is it kept.
+	if status := await(t, done, "the poll"); status != http.StatusOK && status != http.StatusServiceUnavailable {
+		t.Errorf("the poll ended with %d", status)
+	}
 	if status, text := c.call(http.MethodPost, "/v1/task-events", `{"event":`+event(1, "COMPLETED", "")+`}`, nil); status != http.StatusServiceUnavailable {
 		t.Errorf("an event while draining: %d %s", status, text)
 	}
