@@ -108,14 +108,18 @@ func (s *session) drop() {
 // release takes the session out of the table and its connection out of the registry. A registry that does not answer
 // lets the lease run out instead.
 func (s *session) release() {
-	if s.g.table.remove(s) {
-		defer s.g.news.add(s.deviceID, plan.DeviceChange{Gone: s.epoch}) // once the registry knows it too
-	}
+	was := s.g.table.remove(s)
 	ctx, cancel := context.WithTimeout(context.Background(), s.g.opts.LeaseTTL)
 	defer cancel()
 	err := s.g.opts.Registry.Disconnect(ctx, s.deviceID, s.epoch)
-	if err != nil && !errors.Is(err, registry.ErrFenced) {
+	if errors.Is(err, registry.ErrFenced) {
+		return // there is a newer connection, here or elsewhere: the end of this one is no news
+	}
+	if err != nil {
 		s.log.Warn("the end of a connection could not be recorded: its lease must run out", "error", err)
+	}
+	if was {
+		s.g.news.add(s.deviceID, plan.DeviceChange{Gone: s.epoch}) // now that the registry knows it too
 	}
 }
 
