@@ -106,6 +106,11 @@ LOAD_FOR     ?= 60s
 bench-gateway: build $(BIN)/temporal-dev ## what devices cost a gateway, and an event's way to history: LOAD_DEVICES=10000 LOAD_ACTIVE=100 LOAD_FOR=60s
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 1h -v -run TestGatewayUnderLoad ./tests -args -load-devices $(LOAD_DEVICES) -load-active $(LOAD_ACTIVE) -load-for $(LOAD_FOR) -load-bounds
 
+# Without the race detector. Needs npm, once, and a network namespace; says so and skips where it has them not.
+.PHONY: e2e-openclaw
+e2e-openclaw: build $(BIN)/temporal-dev ## a real, unmodified OpenClaw node against a whole installation
+	@ERRAND_TEST_BIN=$(CURDIR)/$(BIN) sh tests/openclaw/run.sh
+
 MUTANTS ?= 200
 mutate: ## wrong code, one change at a time: do the tests notice? MUTANTS=200 SEED=1
 	go -C tools run ./mutate -root .. -n $(MUTANTS) -seed $(SEED) plan catalog/value.go catalog/slice.go

@@ -89,12 +89,15 @@ func (d *Device) CancelTask(ctx context.Context, c plan.CancelTask) (plan.Cancel
 
 // Status asks the device how an operation stands.
 func (d *Device) Status(ctx context.Context, c plan.QueryStatus) (plan.StatusReported, error) {
-	if !c.Route.Profile.Status {
+	if !c.Route.Profile.Status && c.NodeCommand == "" {
 		return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnsupported}, nil
 	}
 	answer, err := d.link.Status(ctx, c)
 	if err != nil {
 		return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnreachable, Detail: err.Error()}, nil
+	}
+	if answer.Finding == plan.StatusForgotten && c.ReadBack != nil {
+		return d.readBack(ctx, c, answer), nil
 	}
 	return answer, nil
 }

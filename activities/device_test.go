@@ -16,6 +16,8 @@ type fakeLink struct {
 	contexts []map[string]any // one a look; the last stays
 	err      error
 	sent     int
+	status   plan.Finding   // found unless set
+	read     map[string]any // what a command of a plain node answers
 }
 
 var _ Link = (*fakeLink)(nil)
@@ -28,7 +30,14 @@ func (f *fakeLink) CancelTask(_ context.Context, c plan.CancelTask) (plan.Cancel
 	return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelDone}, f.err
 }
 func (f *fakeLink) Status(_ context.Context, c plan.QueryStatus) (plan.StatusReported, error) {
-	return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusFound}, f.err
+	finding := plan.StatusFound
+	if f.status != "" {
+		finding = f.status
+	}
+	return plan.StatusReported{OperationID: c.OperationID, Finding: finding}, f.err
+}
+func (f *fakeLink) Read(context.Context, string, plan.ReadBack) (map[string]any, error) {
+	return f.read, f.err
 }
 func (f *fakeLink) Tasks(context.Context, string) (operations []string, partial bool, err error) {
 	return []string{"p/a/1"}, true, f.err

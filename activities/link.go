@@ -26,6 +26,8 @@ type Link interface {
 	Tasks(ctx context.Context, deviceID string) (operations []string, partial bool, err error)
 	// Context returns the device's device_context.v1.
 	Context(ctx context.Context, deviceID string) (map[string]any, error)
+	// Read carries out a read-only command of a plain node and returns its whole result, for a look at it.
+	Read(ctx context.Context, deviceID string, look plan.ReadBack) (map[string]any, error)
 	Say(ctx context.Context, c plan.Say) error
 	Ask(ctx context.Context, c plan.Ask) error
 }

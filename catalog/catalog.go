@@ -46,6 +46,9 @@ type Capability struct {
 	Operations  []string `json:"operations"`
 	// TaskMethod is the name the device's TaskManager knows, e.g. "setMoveTo".
 	TaskMethod string `json:"task_method"`
+	// NodeCommand is the command of a plain node that carries it out ("location.get"): one invoke, whose result is the
+	// completion (contract.md §10). "" is a task of a TaskManager. It is the task method too.
+	NodeCommand string `json:"node_command,omitempty"`
 	// CompletionTarget is the physical mark that says a task is done, e.g. "movement.arrived"; never an event name.
 	CompletionTarget string         `json:"completion_target"`
 	Slots            []Slot         `json:"slots,omitempty"`
@@ -55,8 +58,14 @@ type Capability struct {
 	// Preconditions and Verify are CEL over `context`, `args` and `result`; "" means none.
 	Preconditions []string `json:"preconditions,omitempty"`
 	Verify        string   `json:"verify,omitempty"`
-	// ReadBack names the capability that can tell afterwards whether this one ran.
-	ReadBack  string   `json:"read_back,omitempty"`
+	// Idempotent says that doing it twice leaves behind what doing it once does: it may be repeated without being asked about.
+	Idempotent bool `json:"idempotent,omitempty"`
+	// ReadBack names the capability that can tell afterwards whether this one ran. ReadBackWith fills its slots from this one's
+	// ("query: name"), and ReadBackShows is CEL over `args` and its whole `result`: true means that this one ran, false that it did not.
+	ReadBack      string            `json:"read_back,omitempty"`
+	ReadBackWith  map[string]string `json:"read_back_with,omitempty"`
+	ReadBackShows string            `json:"read_back_shows,omitempty"`
+
 	Timeouts  Timeouts `json:"timeouts"`
 	Resources []string `json:"resources,omitempty"`
 	// Cancel is "stop" (a running task can be stopped), "queued_only" or "never".
@@ -90,9 +99,9 @@ const GroundingAuthority = "authority"
 
 // SlotSchema is the closed subset of JSON Schema that the machine checks by itself.
 // Numbers are float64 as JSON has them; "integer" means a whole one.
-// "object" is only for a slot that takes a bound envelope.
+// "object" is only for a slot that takes a bound envelope. "array" is a list of texts, at most 64.
 type SlotSchema struct {
-	Type      string   `json:"type"` // string, number, integer, boolean, object
+	Type      string   `json:"type"` // string, number, integer, boolean, array, object
 	Enum      []string `json:"enum,omitempty"`
 	MinLength *int     `json:"minLength,omitempty"` // in characters
 	MaxLength *int     `json:"maxLength,omitempty"`
@@ -111,6 +120,9 @@ type ResultContract struct {
 type ResultField struct {
 	Name   string     `json:"name"`
 	Schema SlotSchema `json:"schema"`
+	// Stored names the field of a node's result that carries base64. Its bytes are kept by the gateway, and this field holds a
+	// reference to them: bytes never enter a history.
+	Stored string `json:"stored,omitempty"`
 }
 
 // Impact says how much a mistake costs. An unknown one counts as irreversible.

@@ -11,6 +11,11 @@ func (c *Catalog) Slice(capabilityIDs []string) Slice {
 	if c.SafeReturn != nil {
 		wanted[c.SafeReturn.CapabilityID] = true
 	}
+	for _, capability := range c.Capabilities {
+		if wanted[capability.ID] && capability.ReadBack != "" {
+			wanted[capability.ReadBack] = true
+		}
+	}
 	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
 	for _, capability := range c.Capabilities {
 		if wanted[capability.ID] {
@@ -76,6 +81,9 @@ func (c *Capability) Slot(name string) (*Slot, bool) {
 	}
 	return nil, false
 }
+
+// Repeatable reports whether it may be done again though nobody knows whether it was done: it leaves nothing behind, or the same.
+func (c *Capability) Repeatable() bool { return c.Impact == ReadOnly || c.Idempotent }
 
 // RunsOn reports whether the capability is offered on "device" or "cloud".
 func (c *Capability) RunsOn(target string) bool {

@@ -27,12 +27,36 @@ func (s SlotSchema) Check(v any) string {
 		if _, ok := v.(bool); !ok {
 			return wrongType("true or false", v)
 		}
+	case "array":
+		return checkTexts(v)
 	case "object":
 		if _, ok := v.(map[string]any); !ok {
 			return wrongType("an object", v)
 		}
 	default:
 		return fmt.Sprintf("the catalog gives it the unknown type %q", s.Type)
+	}
+	return ""
+}
+
+// The bounds of an "array", which is a list of texts.
+const (
+	maxTexts      = 64
+	maxTextInList = 4096
+)
+
+func checkTexts(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return wrongType("a list of texts", v)
+	}
+	if len(list) > maxTexts {
+		return fmt.Sprintf("has %d texts, may have %d", len(list), maxTexts)
+	}
+	for i, item := range list {
+		if text, ok := item.(string); !ok || utf8.RuneCountInString(text) > maxTextInList {
+			return fmt.Sprintf("has at %d what is no text of at most %d characters", i, maxTextInList)
+		}
 	}
 	return ""
 }

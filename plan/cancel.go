@@ -61,7 +61,7 @@ func (m *machine) windDown() {
 			// The truth could not be had: finish says so.
 		case op.Phase.Dead():
 			return // a verdict is due, and bounded
-		case op.Cloud && !op.Sending:
+		case op.Untold, op.Cloud && !op.Sending:
 			// Not begun, or nobody will ever tell: finish says which.
 		case op.Phase == OpUnsent && op.Loose: // it was not there when we asked, and may still come
 			op.Phase, op.Lost, op.Why, op.CheckAt = OpSent, true, mayStillCome, m.at+afterCancel
@@ -137,8 +137,9 @@ func (m *machine) stop(op *Operation) {
 		return
 	}
 	op.Cancelling = true
+	i, _ := m.s.find(op.ID)
 	m.do(CancelTask{Route: *m.s.Device.Route, DeviceID: m.s.Start.DeviceID, OperationID: op.ID, TaskID: op.TaskID,
-		Reason: m.stopReason()})
+		NodeCommand: m.s.capability(i).NodeCommand, Reason: m.stopReason()})
 }
 
 func (m *machine) stopReason() string {

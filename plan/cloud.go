@@ -80,21 +80,6 @@ func (m *machine) performed(in Performed) {
 	}
 }
 
-// neverTold takes the silence of a step in the cloud. What only reads is done again, under its own id; anything else may
-// have been done, and there is nobody to ask: the plan ends without the truth about it (laws 9 and 11).
-func (m *machine) neverTold(i int, op *Operation, why string) {
-	readOnly := m.s.capability(i).Impact == catalog.ReadOnly
-	switch {
-	case readOnly && !m.stopping() && m.s.Steps[i].Then == "" && op.Sends < maxTries:
-		op.Phase, op.Why, op.CheckAt = OpUnsent, why, m.at+backoff(op.Sends)
-	case readOnly: // it left nothing behind
-		m.terminal(i, op, OpTimedOut, Event{Name: EventTimedOut, OperationID: op.ID, StepID: m.s.Steps[i].ID, Timestamp: m.at})
-	default:
-		op.Lost, op.Why = true, why
-		m.end(Failed, &Report{Code: "OPERATION_UNRESOLVED", Detail: op.ID + ": " + why})
-	}
-}
-
 // stopPerforming asks the worker to stop, once.
 func (m *machine) stopPerforming(op *Operation) {
 	if op.Sending && op.CancelSent == "" {

@@ -46,6 +46,8 @@ type Submit struct {
 	// Again says that this id was sent before.
 	Again         bool     `json:"again,omitempty"`
 	Preconditions []string `json:"preconditions,omitempty"`
+	// NodeCommand is the command of a plain node that carries it out: the gateway invokes it and reports its result.
+	NodeCommand string `json:"node_command,omitempty"`
 }
 
 // CancelTask asks the device to stop an operation; answered by CancelAnswered.
@@ -54,6 +56,7 @@ type CancelTask struct {
 	DeviceID    string `json:"device_id"`
 	OperationID string `json:"operation_id"`
 	TaskID      string `json:"task_id,omitempty"`
+	NodeCommand string `json:"node_command,omitempty"`
 	Reason      string `json:"reason"`
 }
 
@@ -63,6 +66,18 @@ type QueryStatus struct {
 	DeviceID    string `json:"device_id"`
 	OperationID string `json:"operation_id"`
 	TaskID      string `json:"task_id,omitempty"`
+	NodeCommand string `json:"node_command,omitempty"`
+	// ReadBack is how to see whether it ran, if nobody remembers it; nil where nothing shows that.
+	ReadBack *ReadBack `json:"read_back,omitempty"`
+}
+
+// ReadBack looks for what an operation would have left behind.
+type ReadBack struct {
+	NodeCommand string         `json:"node_command"`
+	Params      map[string]any `json:"params,omitempty"`
+	// Shows is CEL over args (of the operation) and result (of the read): true means that it ran, false that it did not.
+	Shows     string         `json:"shows"`
+	Arguments map[string]any `json:"arguments,omitempty"`
 }
 
 // FetchContext asks for a device_context.v1; answered by ContextFetched.

@@ -19,6 +19,9 @@ func (m *machine) deviceFound(route Route) {
 	if d.Route != nil && d.Route.ConnectionEpoch > route.ConnectionEpoch {
 		return
 	}
+	if d.Route != nil && d.Route.ConnectionEpoch < route.ConnectionEpoch {
+		m.cutShort()
+	}
 	d.Route = &route
 	d.Late = d.Late || (waited > lateAfter && m.s.moved())
 }

@@ -39,6 +39,10 @@ const (
 	StatusNotFound    Finding = "not_found"
 	StatusUnreachable Finding = "unreachable" // no answer: ask again
 	StatusUnsupported Finding = "unsupported" // the device cannot answer for operation ids
+	// StatusForgotten says that nobody will ever tell: a plain node keeps nothing of what it did, and it is at work no more.
+	StatusForgotten Finding = "forgotten"
+	// StatusNeverRan says that it left nothing behind, by what was read back: it may be sent under its own id.
+	StatusNeverRan Finding = "never_ran"
 )
 
 // StatusReported answers QueryStatus. It ranks like an event at (Epoch, AsOfSeq).

@@ -128,6 +128,7 @@ func (m *machine) advance() {
 	m.extend()
 	m.schedule()
 	m.decide() // a binding may have failed just now
+	m.askIfDead()
 	m.windDown()
 	m.reachDevice()
 }

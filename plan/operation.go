@@ -31,6 +31,8 @@ type Operation struct {
 	Cancelling bool `json:"cancelling,omitempty"`
 	// Loose says that nobody heard what became of a submit: it may still be on its way, whatever the device says now.
 	Loose bool `json:"loose,omitempty"`
+	// Untold says that nobody will ever tell what came of it, unless a report is still on its way: a person is asked.
+	Untold bool `json:"untold,omitempty"`
 	// Cloud says that a worker carries it out, not the device.
 	Cloud bool `json:"cloud,omitempty"`
 	// Unasked says that it was refused by us, not by the device.

@@ -107,6 +107,10 @@ func (m *machine) resolve(q Question, choice string) {
 	case "wait":
 		m.s.Boundary = nil
 	case "retry":
+		if q.Kind == askUntold {
+			m.declareDead(i)
+			return
+		}
 		if m.s.Boundary != nil {
 			m.settleBoundary(Decided{Decision: DecideRetry, Reason: "a person's choice"}, deciderPerson)
 		}
@@ -122,6 +126,9 @@ func (m *machine) resolve(q Question, choice string) {
 		report := &Report{Code: "STOPPED_BY_PERSON", Detail: q.Kind}
 		if m.s.Boundary != nil {
 			report = &m.s.Boundary.Report
+		}
+		if q.Kind == askUntold { // no answer and no are the same: nobody knows
+			report = &Report{Code: codeUnresolved, Detail: q.OperationID}
 		}
 		m.end(Failed, report)
 	}

@@ -79,7 +79,7 @@ func (m *machine) send(i int) {
 		}
 		return
 	}
-	if s.Device.Route == nil || m.elsewhere(op) || m.askIfLate(op) || m.askIfModels(i) {
+	if s.Device.Route == nil || m.elsewhere(i, op) || m.askIfLate(op) || m.askIfModels(i) {
 		return
 	}
 	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
@@ -94,13 +94,14 @@ func (m *machine) send(i int) {
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
 		Arguments: st.Arguments, TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
-		Preconditions: c.Preconditions})
+		Preconditions: c.Preconditions, NodeCommand: c.NodeCommand})
 }
 
 // elsewhere keeps a submit that may have arrived from being sent again to a device that lost its store since: the store
 // that would know it is gone, so the new one would take it for a new wish (law 11). It stays unknown.
-func (m *machine) elsewhere(op *Operation) bool {
-	if !op.Loose || op.StoreID == m.s.Device.Route.StoreID {
+// What may be repeated leaves the same if it is done twice.
+func (m *machine) elsewhere(i int, op *Operation) bool {
+	if !op.Loose || m.s.capability(i).Repeatable() || op.StoreID == m.s.Device.Route.StoreID {
 		return false
 	}
 	op.Phase = OpSent

@@ -242,7 +242,7 @@ type Ending struct {
 // Question is what we asked the person, with what happens if nobody answers.
 type Question struct {
 	ID     string `json:"question_id"`
-	Kind   string `json:"kind"` // proceed_late, proceed_unverified, decision
+	Kind   string `json:"kind"` // proceed_late, proceed_unverified, proceed_model, decision, declare_dead
 	StepID string `json:"step_id,omitempty"`
 	// OperationID is set where the question stands or falls with one operation.
 	OperationID string   `json:"operation_id,omitempty"`

@@ -10,7 +10,7 @@ func (m *machine) lose(op *Operation, why string) {
 
 // contact records that the device spoke about an operation.
 func (m *machine) contact(op *Operation) {
-	op.Lost, op.Why, op.Asks = false, "", 0
+	op.Lost, op.Untold, op.Why, op.Asks = false, false, "", 0
 	m.s.Device.Late = false // what it was away for went on meanwhile: the next step follows as it would have
 }
 
@@ -26,7 +26,7 @@ func (m *machine) tend() {
 		m.tendVerification(st, op)
 		return
 	}
-	if op.Cloud || op.Phase == OpUnsent || op.Sending || op.Asking || op.CheckAt == 0 || m.at < op.CheckAt {
+	if op.Untold || op.Cloud || op.Phase == OpUnsent || op.Sending || op.Asking || op.CheckAt == 0 || m.at < op.CheckAt {
 		return
 	}
 	if !op.Lost {
@@ -41,7 +41,8 @@ func (m *machine) tend() {
 	}
 	op.Asking = true
 	op.Asks++
-	m.do(QueryStatus{Route: *s.Device.Route, DeviceID: s.Start.DeviceID, OperationID: op.ID, TaskID: op.TaskID})
+	m.do(QueryStatus{Route: *s.Device.Route, DeviceID: s.Start.DeviceID, OperationID: op.ID, TaskID: op.TaskID,
+		NodeCommand: s.capability(i).NodeCommand, ReadBack: s.readBack(i)})
 }
 
 func (m *machine) statusReported(in StatusReported) {
@@ -61,6 +62,10 @@ func (m *machine) statusReported(in StatusReported) {
 	case StatusUnreachable:
 		m.refute(in.ConnectionEpoch)
 		op.CheckAt = m.at // ask as soon as there is a route again
+	case StatusForgotten:
+		m.neverTold(i, op, orText(in.Detail, "the device keeps nothing of what it did"))
+	case StatusNeverRan:
+		m.neverRan(op, in.Detail)
 	default:
 		op.CheckAt = m.at + lastBackoff
 	}

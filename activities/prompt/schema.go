@@ -75,6 +75,9 @@ func (s *Setting) slot(slot catalog.Slot) *llm.Schema {
 	switch {
 	case slot.Schema.Type == "object":
 		return nil // it takes a result, by input_from
+	case slot.Schema.Type == "array":
+		shape.Items = &llm.Schema{Type: llm.String}
+		return shape
 	case slot.Grounding == catalog.GroundingAuthority:
 		return nil // not a model's to say
 	case slot.Grounding == "room":

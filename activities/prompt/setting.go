@@ -71,6 +71,8 @@ func (s *Setting) offer(t *teller, usable map[string]any) {
 		switch {
 		case !c.Enabled:
 			t.leave(c.ID, "not enabled in the catalog")
+		case c.NodeCommand != "" && !slices.Contains(methods, c.TaskMethod):
+			t.leave(c.ID, "the device does not say that it has the command %s", c.NodeCommand)
 		case told && c.RunsOn("device") && !slices.Contains(methods, c.TaskMethod):
 			t.leave(c.ID, "the device does not offer it")
 		case len(s.Rooms) == 0 && slices.ContainsFunc(c.Slots, func(slot catalog.Slot) bool { return slot.Required && slot.Grounding == "room" }):

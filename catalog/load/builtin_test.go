@@ -176,3 +176,28 @@ func TestLaw20NeverIsNotJustNow(t *testing.T) {
 		}
 	}
 }
+
+// What runs programs, sends messages or looks through a camera is switched off until an operator enables it.
+func TestNodeCommandsThatAnOperatorMustEnableAreOff(t *testing.T) {
+	t.Parallel()
+	whole := load.Builtin().Whole()
+	off := strings.Fields("system.run system.which camera.snap camera.clip screen.record contacts.add calendar.add reminders.add sms.send sms.search")
+	on := strings.Fields("camera.list location.get notifications.list notifications.actions system.notify device.info device.status device.permissions " +
+		"device.health device.apps contacts.search calendar.events callLog.search reminders.list photos.latest motion.activity motion.pedometer")
+	for _, name := range slices.Concat(off, on) {
+		i := slices.IndexFunc(whole.Capabilities, func(c catalog.Capability) bool { return c.NodeCommand == name })
+		if i < 0 {
+			t.Errorf("%s is no capability", name)
+			continue
+		}
+		if c := whole.Capabilities[i]; c.Enabled == slices.Contains(off, name) || c.TaskMethod != name || c.CompletionTarget != name+".result" {
+			t.Errorf("%s: enabled %v, method %q, target %q", name, c.Enabled, c.TaskMethod, c.CompletionTarget)
+		}
+	}
+	for id, impact := range map[string]catalog.Impact{"sms_send": catalog.Irreversible, "system_run": catalog.Irreversible, "contacts_add": catalog.Persistent,
+		"location_get": catalog.ReadOnly, "phone_notify": catalog.Reversible} {
+		if c := mustCapability(t, id); c.Impact != impact || c.Idempotent {
+			t.Errorf("%s is %s", id, c.Impact)
+		}
+	}
+}

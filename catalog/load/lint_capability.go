@@ -33,7 +33,9 @@ func (l *linter) capability(c *catalog.Capability, path string) {
 	if c.RunsOn("cloud") && (len(c.Preconditions) > 0 || c.Verify != "") {
 		l.fault(border.Field(path, "targets"), "contradiction", "runs in the cloud: preconditions and verify look at a device")
 	}
+	l.nodeCommand(c, path)
 	l.readBack(c, border.Field(path, "read_back"))
+	l.shows(c, path)
 	if c.Impact == catalog.Irreversible && (c.Confirm == nil || c.Confirm.Policy == "never") {
 		l.fault(path, "unconfirmed", "is irreversible and needs a confirm policy")
 	}
@@ -57,6 +59,9 @@ func (l *linter) declarations(c *catalog.Capability, path string) {
 	l.unique("result field", each(contract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }), at(fields, "name"))
 	for i, f := range contract.BindableResultFields {
 		l.slotSchema(f.Schema, border.Field(border.Index(fields, i), "schema"))
+		if f.Schema.Type == "array" {
+			l.fault(border.Field(border.Field(border.Index(fields, i), "schema"), "type"), "contradiction", "lists a whole list: list its first, name_0, or name_count (law 4)")
+		}
 		if f.Schema.Type == "object" {
 			l.fault(border.Field(border.Field(border.Index(fields, i), "schema"), "type"), "contradiction", "lists a whole object: list its fields instead (law 4)")
 		}

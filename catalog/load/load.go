@@ -19,7 +19,13 @@ import (
 var schemaJSON []byte
 
 //go:embed builtin.yaml
-var builtinYAML []byte
+var homeYAML []byte
+
+//go:embed nodes.yaml
+var nodesYAML []byte
+
+// builtinYAML is one file in two: the robot's, and in it the commands of plain nodes.
+var builtinYAML = bytes.Replace(homeYAML, []byte("  # nodes.yaml stands here\n"), nodesYAML, 1)
 
 var schema = sync.OnceValue(func() *border.Schema { return border.MustCompile("catalog.schema.json", schemaJSON) })
 
@@ -52,6 +58,7 @@ func (d *document) check() (*catalog.Catalog, border.Faults) {
 		}
 		return nil, shape
 	}
+	complete(&c)
 	faults := shape
 	for _, f := range Lint(&c) {
 		if !touched(shape, f.Path) {
@@ -59,6 +66,22 @@ func (d *document) check() (*catalog.Catalog, border.Faults) {
 		}
 	}
 	return &c, faults
+}
+
+// complete fills in what a node command says by itself: it is the method, and its result is the completion.
+func complete(c *catalog.Catalog) {
+	for i := range c.Capabilities {
+		capability := &c.Capabilities[i]
+		if capability.NodeCommand == "" {
+			continue
+		}
+		if capability.TaskMethod == "" {
+			capability.TaskMethod = capability.NodeCommand
+		}
+		if capability.CompletionTarget == "" {
+			capability.CompletionTarget = capability.NodeCommand + ".result"
+		}
+	}
 }
 
 // touched reports whether a fault stands at the path, above it or below it.
@@ -103,7 +126,8 @@ var builtin = sync.OnceValue(func() []byte {
 	return text
 })
 
-// Builtin returns the built-in catalog: a home robot that moves, cleans, purifies, guards and comes when called.
+// Builtin returns the built-in catalog: a home robot that moves, cleans, purifies, guards and comes when called, and the commands
+// of a plain OpenClaw node (nodes.yaml).
 // Each call returns a copy of its own.
 func Builtin() *catalog.Catalog {
 	var c catalog.Catalog

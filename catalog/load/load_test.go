@@ -117,6 +117,7 @@ sentences:
   ask_rest: {ko: 그럼?, en: What then?}
   ask_late: {ko: 늦었는데?, en: Late?}
   ask_unverified: {ko: 모르는데?, en: Unsure?}
+  ask_untold: {ko: 모르는데요?, en: Untold?}
   done_otherwise: {ko: "{steps}", en: "{steps}"}
   returned: {ko: "{steps}", en: "{steps}"}
   ask_model: {ko: "{what}", en: "{what}"}

@@ -117,10 +117,10 @@ func TestCommandsThatWereNotAnnouncedAreNotSent(t *testing.T) {
 	if got, err := h.gateway.Submit(t.Context(), h.submit(n)); err != nil || got.Delivery != plan.DeliveryRefused || got.Report.Code != "COMMAND_NOT_OFFERED" {
 		t.Errorf("Submit = %+v, %v", got, err)
 	}
-	if got, err := h.gateway.Status(t.Context(), plan.QueryStatus{DeviceID: n.id, OperationID: operation}); err != nil || got.Finding != plan.StatusUnsupported {
+	if got, err := h.gateway.Status(t.Context(), plan.QueryStatus{DeviceID: n.id, OperationID: operation}); err != nil || got.Finding != plan.StatusForgotten {
 		t.Errorf("Status = %+v, %v", got, err)
 	}
-	if got, err := h.gateway.CancelTask(t.Context(), plan.CancelTask{DeviceID: n.id, OperationID: operation}); err != nil || got.Case != plan.CancelRefused {
+	if got, err := h.gateway.CancelTask(t.Context(), plan.CancelTask{DeviceID: n.id, OperationID: operation}); err != nil || got.Case != plan.CancelTombstoned {
 		t.Errorf("CancelTask = %+v, %v", got, err)
 	}
 	var failure *gateway.DeviceError

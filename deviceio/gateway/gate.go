@@ -8,6 +8,7 @@ import (
 
 	"errand/catalog"
 	"errand/deviceio/registry"
+	"errand/deviceio/wire"
 	"errand/plan"
 )
 
@@ -46,6 +47,8 @@ func (g *Gateway) checkGates(ctx context.Context, s *session, capabilityID, comm
 		}
 	}
 	switch {
+	case !isTask(command) && (declared == nil || declared.NodeCommand != command): // no catalog but the gateway's own opens a node's commands
+		return g.translate.reason(reasonDisabled, map[string]any{"command": command}, "this gateway's catalog does not have "+command+" as "+capabilityID), nil
 	case declared != nil && !declared.Enabled:
 		return g.translate.reason(reasonDisabled, nil, "the catalog has "+capabilityID+" switched off"), nil
 	case !s.advertises(command):
@@ -69,6 +72,19 @@ func (t translator) reason(code string, params map[string]any, detail string) *p
 func (t translator) capability(id string) *catalog.Capability {
 	for i := range t.reasons.Capabilities {
 		if c := &t.reasons.Capabilities[i]; c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// isTask tells a task of a TaskManager from a command of a plain node.
+func isTask(command string) bool { return command == wire.CommandSubmitTask }
+
+// command is the capability that a node's command carries out, or nil.
+func (t translator) command(name string) *catalog.Capability {
+	for i := range t.reasons.Capabilities {
+		if c := &t.reasons.Capabilities[i]; c.NodeCommand == name && name != "" {
 			return c
 		}
 	}

@@ -40,6 +40,8 @@ type Gateway struct {
 	gate     sync.Mutex
 	draining atomic.Bool
 	sockets  sync.WaitGroup
+	// recording counts results of commands that were read and are not recorded yet.
+	recording sync.WaitGroup
 }
 
 // New makes a gateway with a fresh id and records it in the registry.
@@ -140,14 +142,16 @@ func (g *Gateway) drain(ctx context.Context) error {
 	err := g.opts.Registry.EndGateway(ctx, g.id)
 	open := g.table.close()
 	g.log.Info("draining", "devices", len(open))
+	waiting, stopWaiting := context.WithTimeout(ctx, g.opts.DrainTimeout*3/4) // what takes longer is told to come back, too
+	defer stopWaiting()
 	for _, s := range open {
 		go func() {
-			s.awaitIdle(ctx)
+			s.awaitIdle(waiting)
 			s.shutdown()
 		}()
 	}
 	gone := make(chan struct{})
-	go func() { g.sockets.Wait(); close(gone) }()
+	go func() { g.sockets.Wait(); g.recording.Wait(); close(gone) }()
 	select {
 	case <-gone:
 	case <-ctx.Done():

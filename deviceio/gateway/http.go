@@ -1,18 +1,22 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"errand/deviceio/media"
 )
 
-// Handler serves the devices' WebSocket at / and, with the token as a bearer token, three routes for operators:
+// Handler serves the devices' WebSocket at / and, with the token as a bearer token, four routes for operators:
 //
 //	GET /healthz   200 while the process lives
 //	GET /readyz    200 while devices may connect and their events can be recorded, else 503 with the reason
 //	GET /metrics   Prometheus text
+//	GET /media/REF the bytes under a reference that a result carries (package media); 404 once they are gone
 //
 // and, with a device's own token, the routes of devices without a socket (see routes).
 func (g *Gateway) Handler() http.Handler {
@@ -20,6 +24,7 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", g.serveSocket)
 	mux.Handle("GET /healthz", g.bearer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })))
 	mux.Handle("GET /readyz", g.bearer(http.HandlerFunc(g.ready)))
+	mux.Handle("GET /media/{ref}", g.bearer(http.HandlerFunc(g.serveMedia)))
 	mux.Handle("GET /metrics", g.bearer(promhttp.HandlerFor(g.counters.all, promhttp.HandlerOpts{})))
 	g.routes(mux)
 	return mux
@@ -52,6 +57,25 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	say(w, http.StatusOK, "ready")
+}
+
+func (g *Gateway) serveMedia(w http.ResponseWriter, r *http.Request) {
+	if g.opts.Media == nil {
+		say(w, http.StatusNotFound, "this gateway has no media store")
+		return
+	}
+	data, err := g.opts.Media.Read(r.PathValue("ref"))
+	switch {
+	case errors.Is(err, media.ErrGone):
+		say(w, http.StatusNotFound, err.Error())
+	case err != nil:
+		g.log.Error("bytes of a result cannot be read", "error", err)
+		say(w, http.StatusInternalServerError, "the bytes cannot be read now")
+	default:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(data) // a caller that hung up needs no answer
+	}
 }
 
 func say(w http.ResponseWriter, status int, text string) {

@@ -125,6 +125,9 @@ func (s *session) takeResult(f wire.Frame) {
 		s.answer(wire.NewError(f.ID, wire.FrameError{Code: wire.CodeInvalidRequest, Message: "node.invoke.result: " + err.Error()}))
 		return
 	}
+	if s.takeCommandResult(f.ID, r) {
+		return
+	}
 	if !s.deliver(r) {
 		s.log.Info("a result that nobody waits for", "invoke", r.ID)
 		s.reply(f.ID, map[string]any{"ok": true, "ignored": true})

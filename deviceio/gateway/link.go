@@ -34,7 +34,11 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	if err != nil {
 		return plan.Submitted{}, err
 	}
-	no, err := g.checkGates(ctx, s, c.CapabilityID, wire.CommandSubmitTask)
+	command := wire.CommandSubmitTask
+	if c.NodeCommand != "" {
+		command = c.NodeCommand
+	}
+	no, err := g.checkGates(ctx, s, c.CapabilityID, command)
 	if err != nil {
 		return plan.Submitted{}, err
 	}
@@ -62,6 +66,9 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		}
 	}
 	g.owners.note(c.PlanID, c.DeviceID)
+	if c.NodeCommand != "" {
+		return g.submitCommand(ctx, s, c)
+	}
 	raw, err := s.invoke(ctx, wire.CommandSubmitTask, task)
 	if failure, ok := notRun(err); ok {
 		return refusedHere(s, c, g.translate.reason(failure.Code, nil, failure.Message)), nil
@@ -103,6 +110,9 @@ func (g *Gateway) CancelTask(ctx context.Context, c plan.CancelTask) (plan.Cance
 	if err != nil {
 		return plan.CancelAnswered{}, err
 	}
+	if s.keepsNothing(c.NodeCommand, c.OperationID) {
+		return s.cancelCommand(c.OperationID), nil
+	}
 	if !s.advertises(wire.CommandCancelTask) {
 		return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelRefused, ConnectionEpoch: s.epoch,
 			Detail: "the device did not announce " + wire.CommandCancelTask}, nil
@@ -123,6 +133,9 @@ func (g *Gateway) Status(ctx context.Context, c plan.QueryStatus) (plan.StatusRe
 	s, err := g.at(c.DeviceID, 0)
 	if err != nil {
 		return plan.StatusReported{}, err
+	}
+	if s.keepsNothing(c.NodeCommand, c.OperationID) {
+		return s.commandStatus(c.OperationID), nil
 	}
 	if !s.advertises(wire.CommandTaskStatus) {
 		return plan.StatusReported{OperationID: c.OperationID, Finding: plan.StatusUnsupported, ConnectionEpoch: s.epoch,

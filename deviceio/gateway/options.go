@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"errand/catalog"
+	"errand/deviceio/media"
 	"errand/deviceio/registry"
 	"errand/plan"
 	"errand/plan/lease"
@@ -26,6 +27,8 @@ type Options struct {
 	// the API has it.
 	Plans   Starter
 	Decider string
+	// Media keeps the bytes of what nodes send, such as a photo; nil for none: then a result has no reference to them.
+	Media *media.Store
 	// Token is the shared secret: devices show it to be paired, and HTTP routes want it as a bearer token. At least 16 bytes.
 	Token string
 	// AutoApprove lets every device in that knows the token. For development: it is logged at each use.

@@ -63,6 +63,8 @@ type session struct {
 	inHand    []wire.Frame // events that wait their turn, the oldest first
 	handling  bool         // a goroutine takes them one by one
 	handlers  sync.WaitGroup
+
+	invoked commands // of a plain node, in flight
 }
 
 func newSession(g *Gateway, l line, c wire.Connect) *session {
@@ -108,6 +110,7 @@ func (s *session) drop() {
 // release takes the session out of the table and its connection out of the registry. A registry that does not answer
 // lets the lease run out instead.
 func (s *session) release() {
+	s.invoked.end()
 	was := s.g.table.remove(s)
 	ctx, cancel := context.WithTimeout(context.Background(), s.g.opts.LeaseTTL)
 	defer cancel()
@@ -248,7 +251,7 @@ func (s *session) quieter() {
 func (s *session) awaitIdle(ctx context.Context) {
 	for {
 		s.mu.Lock()
-		busy := len(s.pending) + s.waiting
+		busy := len(s.pending) + s.waiting + s.invoked.busy()
 		s.mu.Unlock()
 		if busy == 0 {
 			return

@@ -190,6 +190,7 @@ type signal struct {
 // signals is a signaller that keeps what it got, or fails as told.
 type signals struct {
 	arrived chan signal
+	tries   atomic.Int64 // calls so far, those that fail included
 	mu      sync.Mutex
 	answer  error
 	owners  map[string]string
@@ -205,6 +206,7 @@ func (s *signals) fail(err error) {
 }
 
 func (s *signals) Signal(ctx context.Context, workflowID, requestID string, sent plan.Signal) error {
+	s.tries.Add(1)
 	s.mu.Lock()
 	answer, hold := s.answer, s.hold
 	s.mu.Unlock()

@@ -18,6 +18,9 @@ func (g *Gateway) Tasks(ctx context.Context, deviceID string) (operations []stri
 	if err != nil {
 		return nil, false, err
 	}
+	if s.keepsNothing("", "") {
+		return s.invoked.operations(), false, nil
+	}
 	seen, err := s.planningContext(ctx)
 	if told := (*DeviceError)(nil); errors.As(err, &told) || errors.Is(err, ErrBadAnswer) {
 		return nil, false, fmt.Errorf("%w: %w", lease.ErrCannotTell, err)

@@ -38,7 +38,7 @@ func TestBuiltInCatalogFitsTheRobot(t *testing.T) {
 func TestResultsHoldWhatTheCatalogLists(t *testing.T) {
 	t.Parallel()
 	for _, capability := range load.Builtin().Capabilities {
-		if !capability.RunsOn("device") {
+		if !capability.RunsOn("device") || capability.NodeCommand != "" {
 			continue
 		}
 		result := robot.RunOnce(t, capability.TaskMethod, map[string]any{"position_name": "안방", "area_id": "6", "roomName": "안방",

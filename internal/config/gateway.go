@@ -10,6 +10,7 @@ type Gateway struct {
 	GatewayListen string `split_words:"true" default:"127.0.0.1:7420" unit:"host:port" desc:"address on which devices connect; port 0 takes a free one"`
 	Token         string `required:"true" secret:"true" unit:"at least 16 bytes" desc:"token that a new device must show, and a caller of the gateway's HTTP routes; make one with: openssl rand -hex 32"`
 	Registry      string `default:".errand/registry.db" unit:"file or URL" secret:"url" desc:"registry of devices: a SQLite file, made if it is absent, or a PostgreSQL database (postgres://user@host/database); the HTTP API must use the same"`
+	Media         string `default:".errand/media" unit:"folder" desc:"where the bytes are kept that nodes send, such as photos: at most 16 MiB each and 512 MiB together, the oldest go first"`
 	Catalog       string `desc:"catalog file (YAML); default: the built-in one. All processes of an installation must use the same"`
 	AutoApprove   bool   `split_words:"true" default:"false" desc:"let every device in that knows the token, without a person; for development only"`
 	// ForwardStarted costs about five history events for each task.

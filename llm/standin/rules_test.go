@@ -14,7 +14,12 @@ import (
 	"errand/plan/router"
 )
 
-var builtin = load.Builtin()
+// builtin is the catalog as a robot's planner offers it: without the commands of plain nodes, which a robot does not have.
+var builtin = func() *catalog.Catalog {
+	c := load.Builtin()
+	c.Capabilities = slices.DeleteFunc(c.Capabilities, func(c catalog.Capability) bool { return c.NodeCommand != "" })
+	return c
+}()
 
 var rooms = []catalog.Room{{ID: "area-1", Name: "거실"}, {ID: "area-2", Name: "주방"}, {ID: "area-3", Name: "침실"}, {ID: "area-4", Name: "study"}}
 

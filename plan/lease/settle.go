@@ -108,6 +108,7 @@ func (m *machine) statusReported(in plan.StatusReported) {
 		m.refute(in.ConnectionEpoch)
 		return
 	case in.Finding == plan.StatusFound && ended,
+		in.Finding == plan.StatusForgotten, in.Finding == plan.StatusNeverRan, // at work no more, and nobody will tell more
 		in.Finding == plan.StatusUnsupported && op.Cancel == plan.CancelDone: // it cannot tell more than it did
 		m.over(op.ID)
 		return

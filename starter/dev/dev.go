@@ -149,6 +149,7 @@ func prepare(ctx context.Context, o Options, state *state) (s settings, external
 func (s settings) environment(external bool) []string {
 	set := map[string]string{
 		"ERRAND_REGISTRY":   s.state.path("registry.db"),
+		"ERRAND_MEDIA":      s.state.path("media"),
 		"ERRAND_UI":         s.uiURL,
 		"ERRAND_LLM_BUDGET": s.state.path("budget.db"),
 	}

@@ -18,6 +18,7 @@ import (
 
 	"errand/activities"
 	"errand/deviceio/gateway"
+	"errand/deviceio/media"
 	"errand/deviceio/registry"
 	"errand/internal/config"
 	"errand/plan"
@@ -90,7 +91,7 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	defer temporal.Close()
 	signaller := gateway.NewTemporalSignaller(temporal)
 	ongoing := plans.New(temporal)
-	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller,
+	g, err := gateway.New(gateway.Options{Registry: devices, Catalog: known, Signaller: signaller, Leases: signaller, Media: media.Open(settings.Media, media.Limits{}),
 		Observations: signaller, Plans: ongoing, Views: ongoing, Decider: settings.DeciderName(),
 		Token: settings.Token, AutoApprove: settings.AutoApprove, ForwardStarted: settings.ForwardStarted, Logger: logger,
 		Limits: gateway.Limits{Handshakes: settings.HandshakeRate, Connecting: settings.MaxConnecting,
