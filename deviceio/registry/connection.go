@@ -37,30 +37,39 @@ func (r *Registry) EndGateway(ctx context.Context, id string) error {
 // Connect records a new connection of a device and returns its epoch, higher than any before. It takes the place of
 // every older connection, whichever gateway holds that. The gateway must have been added.
 func (r *Registry) Connect(ctx context.Context, c Connection, ttl time.Duration) (epoch int64, err error) {
-	now := r.now()
-	err = r.within(ctx, c.DeviceID, func(tx *transaction) error {
-		var last int64
-		err := tx.QueryRowContext(ctx, `SELECT connection_epoch FROM connections WHERE device_id = ?`, c.DeviceID).Scan(&last)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if r.db.oneWriter {
+		epoch, err = r.joins.connect(ctx, r, c, ttl)
+	} else {
+		err = r.within(ctx, c.DeviceID, func(tx *transaction) error {
+			epoch, err = join(ctx, tx, c, r.now(), ttl)
 			return err
-		}
-		epoch = after(last, ms(now))
-		if c.BootID == "" {
-			c.BootEpoch = epoch
-		}
-		_, err = tx.ExecContext(ctx, `
-			INSERT INTO connections (device_id, gateway_id, connection_epoch, boot_id, boot_epoch, connected_at, expires_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (device_id) DO UPDATE SET gateway_id = excluded.gateway_id, connection_epoch = excluded.connection_epoch,
-				boot_id = excluded.boot_id, boot_epoch = excluded.boot_epoch, connected_at = excluded.connected_at,
-				expires_at = excluded.expires_at`,
-			c.DeviceID, c.GatewayID, epoch, c.BootID, c.BootEpoch, ms(now), ms(now.Add(ttl)))
-		return err
-	})
+		})
+	}
 	if err != nil {
 		return 0, fmt.Errorf("connect device %s: %w", short(c.DeviceID), err)
 	}
 	return epoch, nil
+}
+
+// join records one connection within a transaction.
+func join(ctx context.Context, tx *transaction, c Connection, now time.Time, ttl time.Duration) (epoch int64, err error) {
+	var last int64
+	err = tx.QueryRowContext(ctx, `SELECT connection_epoch FROM connections WHERE device_id = ?`, c.DeviceID).Scan(&last)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	epoch = after(last, ms(now))
+	if c.BootID == "" {
+		c.BootEpoch = epoch
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO connections (device_id, gateway_id, connection_epoch, boot_id, boot_epoch, connected_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (device_id) DO UPDATE SET gateway_id = excluded.gateway_id, connection_epoch = excluded.connection_epoch,
+			boot_id = excluded.boot_id, boot_epoch = excluded.boot_epoch, connected_at = excluded.connected_at,
+			expires_at = excluded.expires_at`,
+		c.DeviceID, c.GatewayID, epoch, c.BootID, c.BootEpoch, ms(now), ms(now.Add(ttl)))
+	return epoch, err
 }
 
 // Disconnect ends the connection of that epoch; ErrFenced if a newer one took its place, which then stays.

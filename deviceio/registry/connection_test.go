@@ -170,3 +170,26 @@ func TestConcurrentConnectsGetDistinctEpochs(t *testing.T) {
 		t.Errorf("20 connections got %d epochs", len(epochs))
 	}
 }
+
+// Connections that come at once share what they wait for, and nothing else: one that cannot be recorded harms no other.
+func TestConnectionsAtOnceDoNotHarmEachOther(t *testing.T) {
+	t.Parallel()
+	r, _ := newRegistry(t)
+	var all sync.WaitGroup
+	for i := range 40 {
+		device := "robot"
+		if i%4 == 0 {
+			device = "nobody"
+		}
+		all.Go(func() {
+			epoch, err := r.Connect(t.Context(), registry.Connection{DeviceID: device, GatewayID: "gw-1"}, ttl)
+			if known := device == "robot"; known != (err == nil) || known != (epoch > 0) {
+				t.Errorf("Connect(%s) = %d, %v", device, epoch, err)
+			}
+		})
+	}
+	all.Wait()
+	if _, ok, err := r.Route(t.Context(), "robot"); err != nil || !ok {
+		t.Errorf("no route to the device that connected: %v", err)
+	}
+}

@@ -21,8 +21,9 @@ var schema embed.FS
 
 // Registry is one open registry. It is safe for many goroutines, and other processes may use the same one.
 type Registry struct {
-	db  *store
-	now func() time.Time
+	db    *store
+	now   func() time.Time
+	joins joins
 }
 
 // Option changes how a registry is opened.

@@ -28,7 +28,7 @@ func openSQLite(_ context.Context, path string) (*store, error) {
 	// Readers run beside the one writer; more connections than this only wait for each other.
 	db.SetMaxOpenConns(4)
 	var opened fs.FileInfo // what was at path once it was prepared
-	s := &store{DB: db, bind: asItIs, text: asItIs, classify: classifySQLite,
+	s := &store{DB: db, bind: asItIs, text: asItIs, classify: classifySQLite, oneWriter: true,
 		inPlace: func() error { return sameFile(path, opened) },
 		// Every transaction takes the write lock at its start: there is nothing left to wait for.
 		lock: func(context.Context, *sql.Tx, string) error { return nil }}

@@ -22,6 +22,8 @@ type store struct {
 	inPlace func() error
 	// lock makes the transaction wait until no other one of the same subject runs.
 	lock func(ctx context.Context, t *sql.Tx, subject string) error
+	// oneWriter tells that transactions run one after the other, each waiting for the disk.
+	oneWriter bool
 	// prepare checks the database and migrates it.
 	prepare func(ctx context.Context, r *Registry) error
 }
