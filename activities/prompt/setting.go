@@ -69,10 +69,10 @@ func (s *Setting) offer(t *teller, usable map[string]any) {
 	methods, told := advertised(usable)
 	for _, c := range s.whole.Capabilities {
 		switch {
+		case c.NodeCommand != "" && !slices.Contains(methods, c.TaskMethod):
+			// A command of other devices than this one: there are many, and none is worth a line of the record.
 		case !c.Enabled:
 			t.leave(c.ID, "not enabled in the catalog")
-		case c.NodeCommand != "" && !slices.Contains(methods, c.TaskMethod):
-			t.leave(c.ID, "the device does not say that it has the command %s", c.NodeCommand)
 		case told && c.RunsOn("device") && !slices.Contains(methods, c.TaskMethod):
 			t.leave(c.ID, "the device does not offer it")
 		case len(s.Rooms) == 0 && slices.ContainsFunc(c.Slots, func(slot catalog.Slot) bool { return slot.Required && slot.Grounding == "room" }):
