@@ -57,7 +57,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway
+.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill fuzz
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
@@ -110,6 +110,18 @@ bench-gateway: build $(BIN)/temporal-dev ## what devices cost a gateway, and an 
 .PHONY: e2e-openclaw
 e2e-openclaw: build $(BIN)/temporal-dev ## a real, unmodified OpenClaw node against a whole installation
 	@ERRAND_TEST_BIN=$(CURDIR)/$(BIN) sh tests/openclaw/run.sh
+
+KILLS ?= 500
+outbox-kill: ## a device's outbox: kill -9 and power cuts at random moments under load: KILLS=500 SEED=1
+	go test -count=1 -timeout 2h -v -run 'OutboxSurvives' ./deviceio/device -args -kills $(KILLS) -kill-seed $(SEED)
+
+# One target at a time, on one core; what it finds of interest stays in Go's own cache, and a crash in testdata/fuzz.
+FOR ?= 1m
+FUZZ ?= deviceio/wire:FuzzParseFrame deviceio/wire:FuzzParseConnect deviceio/wire:FuzzParseTaskEvent deviceio/wire:FuzzParseAnswers \
+	deviceio/wire:FuzzParseDeviceContext deviceio/device:FuzzParseHistory
+fuzz: ## fuzz what devices send, and the outbox's file: FOR=1m each; FUZZ=package:Target for others
+	@for t in $(FUZZ); do echo "$$t for $(FOR)"; \
+	  go test -run '^$$' -fuzz "^$${t#*:}$$" -fuzztime $(FOR) -parallel 1 "./$${t%:*}" || exit 1; done
 
 MUTANTS ?= 200
 mutate: ## wrong code, one change at a time: do the tests notice? MUTANTS=200 SEED=1

@@ -28,6 +28,8 @@ type OutboxOptions struct {
 	CompactBytes int64
 	// Logger tells of torn writes and dropped events. Default: slog.Default().
 	Logger *slog.Logger
+
+	open func(path string) (appender, error) // a test's disk, on which power fails; default openAppend
 }
 
 func (o OutboxOptions) withDefaults() OutboxOptions {
@@ -45,6 +47,9 @@ func (o OutboxOptions) withDefaults() OutboxOptions {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
+	}
+	if o.open == nil {
+		o.open = openAppend
 	}
 	return o
 }
@@ -121,7 +126,7 @@ func (o *Outbox) load(dir string) error {
 	for _, p := range h.pending {
 		o.add(&entry{put: p, durable: true})
 	}
-	if o.file, err = openAppend(o.path); err != nil {
+	if o.file, err = o.opts.open(o.path); err != nil {
 		return err
 	}
 	return o.startBoot()

@@ -1,17 +1,13 @@
 package device
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,84 +155,6 @@ func TestOutboxRefusesAnImpossibleStory(t *testing.T) {
 		var corrupt *CorruptError
 		require.ErrorAs(t, err, &corrupt, name)
 	}
-}
-
-const childDir = "ERRAND_TEST_OUTBOX"
-
-// TestMain makes this binary a device that puts events until it is killed, if told so.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		fmt.Println("error", putForever(dir))
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// putForever prints each id once its Put has returned, and acknowledges every third event.
-func putForever(dir string) error {
-	o, err := OpenOutbox(dir, quiet(OutboxOptions{CompactBytes: 2 << 10}))
-	if err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		env, err := o.Put(context.Background(), entryOf(strings.Repeat("x", 200)))
-		if err != nil {
-			return err
-		}
-		fmt.Println("put", env.EventID)
-		if i%3 == 2 {
-			fmt.Println("acking", env.EventID)
-			if err := o.Ack(env.EventID); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// A killed process loses nothing it had promised: kill -9 at an arbitrary moment, several lives on one directory.
-func TestLaw19OutboxSurvivesKill(t *testing.T) {
-	dir := t.TempDir()
-	var promised []string
-	acking := make(map[string]bool)
-	for life := range 5 {
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), childDir+"="+dir)
-		out, err := child.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, child.Start())
-		lines := bufio.NewScanner(out)
-		for n := 0; lines.Scan(); n++ {
-			what, id, _ := strings.Cut(lines.Text(), " ")
-			require.NotEqual(t, "error", what, id)
-			if what == "put" {
-				promised = append(promised, id)
-			} else {
-				acking[id] = true
-			}
-			if n == 0 {
-				_, err := OpenOutbox(dir, quiet(OutboxOptions{}))
-				require.ErrorIs(t, err, ErrOutboxLocked, "another process holds it")
-			}
-			if n == 20+13*life {
-				require.NoError(t, child.Process.Kill())
-			} // and on: what it had printed before it died counts too
-		}
-		var exit *exec.ExitError
-		require.True(t, errors.As(child.Wait(), &exit) && !exit.Exited(), "it was killed")
-	}
-	o := openOutbox(t, dir, OutboxOptions{})
-	left := pendingIDs(o)
-	seen := make(map[string]bool)
-	for _, id := range left {
-		require.False(t, seen[id], "%s twice", id)
-		seen[id] = true
-	}
-	for _, id := range promised {
-		require.True(t, seen[id] || acking[id], "%s was promised and is gone", id)
-	}
-	// The file may hold a few that were durable but not printed yet; without them the order is the promised one.
-	sure := slices.DeleteFunc(slices.Clone(left), func(id string) bool { return !slices.Contains(promised, id) || acking[id] })
-	require.Equal(t, slices.DeleteFunc(slices.Clone(promised), func(id string) bool { return acking[id] }), sure)
 }
 
 // Whatever bytes a file holds: it opens or it is refused, and what opens reads the same once it is written anew.

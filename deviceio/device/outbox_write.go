@@ -115,7 +115,7 @@ func (o *Outbox) compact() error {
 // reopen goes on in the file that was just renamed into place.
 func (o *Outbox) reopen(size int64) error {
 	err := syncDir(filepath.Dir(o.path))
-	file, openErr := openAppend(o.path)
+	file, openErr := o.opts.open(o.path)
 	if err = errors.Join(err, openErr); err == nil {
 		err = o.file.Close()
 		o.file = file
