@@ -57,7 +57,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill fuzz
+.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill fuzz hostile
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
@@ -110,6 +110,10 @@ bench-gateway: build $(BIN)/temporal-dev ## what devices cost a gateway, and an 
 .PHONY: e2e-openclaw
 e2e-openclaw: build $(BIN)/temporal-dev ## a real, unmodified OpenClaw node against a whole installation
 	@ERRAND_TEST_BIN=$(CURDIR)/$(BIN) sh tests/openclaw/run.sh
+
+HALF_OPEN ?= 10000
+hostile: build $(BIN)/temporal-dev ## a client that means harm, with thousands of connections half open: HALF_OPEN=10000
+	ulimit -n $$(ulimit -H -n) && ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 20m -v -run TestAHostileClientGetsNowhere ./tests -args -half-open $(HALF_OPEN)
 
 KILLS ?= 500
 outbox-kill: ## a device's outbox: kill -9 and power cuts at random moments under load: KILLS=500 SEED=1

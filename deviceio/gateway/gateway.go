@@ -92,6 +92,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	beat, tidy := time.NewTicker(g.opts.LeaseTTL/3), time.NewTicker(pruneEvery)
 	defer beat.Stop()
 	defer tidy.Stop()
+	var c crowd
 	for {
 		select {
 		case <-tidy.C:
@@ -99,6 +100,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			g.prune(ctx)
 		case <-beat.C:
 			g.heartbeat(ctx)
+			c.tidy()
 		case <-ctx.Done():
 			return g.drain(context.WithoutCancel(ctx))
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"errand/deviceio/media"
@@ -103,6 +104,6 @@ func newCounters(t *table) *counters {
 	}
 	devices := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "errand_gateway_devices", Help: "Devices connected now."},
 		func() float64 { return float64(len(t.held())) })
-	c.all.MustRegister(c.handshakes, c.acks, c.unrecorded, c.keyChanges, devices)
+	c.all.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), c.handshakes, c.acks, c.unrecorded, c.keyChanges, devices)
 	return c
 }
