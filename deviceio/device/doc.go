@@ -19,5 +19,7 @@
 //   - Keep the intention, then move, then keep the outcome and Emit it. An event with a Key may be emitted again after
 //     a crash without doubling.
 //
+// A device that was stopped by its own button first stands still, and then tells with EmergencyStop, out of turn.
+//
 // OUTBOX.md beside this file fixes the format of the outbox's file.
 package device

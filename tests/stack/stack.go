@@ -71,7 +71,7 @@ func StartIn(tb testing.TB, dir string, options ...Option) *Stack {
 		"TEMPORAL_ADDRESS=" + s.temporalAddrs, "TEMPORAL_NAMESPACE=default", "TEMPORAL_CONFIG_FILE=" + os.DevNull,
 		"ERRAND_TOKEN=" + token, "ERRAND_REGISTRY=" + s.Registry, "ERRAND_LOG_LEVEL=info",
 		fmt.Sprintf("ERRAND_API_LISTEN=127.0.0.1:%d", api), fmt.Sprintf("ERRAND_GATEWAY_LISTEN=127.0.0.1:%d", gateway),
-		"ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true",
+		"ERRAND_GATEWAY_URL=" + s.Gateway, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true",
 	}
 	for _, o := range options {
 		s.env = append(s.env, string(o))
