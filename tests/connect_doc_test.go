@@ -15,7 +15,7 @@ import (
 )
 
 // shellBlocks are the commands of a page: its code blocks marked sh.
-var shellBlocks = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+var shellBlocks = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
 
 // docs/connect-a-device.md, its commands as they are written: each must succeed, in one shell, from its first line to its last.
 // The installation is this test's own, in the place of the one that the page has started first.

@@ -50,7 +50,7 @@ func TestAHostileClientGetsNowhere(t *testing.T) {
 	var served atomic.Int64
 	honest, enough := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	all.Go(func() { serveHonest(t, s, r, honest, &served) })
+	all.Go(func() { serveHonest(honest, t, s, r, &served) })
 	h.leaveHalfOpen(*halfOpen)
 	h.lie()
 	during := h.size()
@@ -72,7 +72,7 @@ func TestAHostileClientGetsNowhere(t *testing.T) {
 }
 
 // serveHonest has the robot do one thing after the other until ctx ends, and counts what was done.
-func serveHonest(t *testing.T, s *stack.Stack, r *stack.Robot, ctx context.Context, served *atomic.Int64) {
+func serveHonest(ctx context.Context, t *testing.T, s *stack.Stack, r *stack.Robot, served *atomic.Int64) {
 	for ctx.Err() == nil {
 		if o, how := s.Submit(t, r, thereAndBack(plan.LeaseQueue)).Wait(t); o.State != plan.Completed {
 			t.Errorf("the honest robot's plan ended %s, %s: %+v", o.State, how, o.Reason)

@@ -36,7 +36,8 @@ func openStore(dir string) (*store, error) {
 	s := &store{ID: rand.Text(), Known: map[string]record{}, file: filepath.Join(dir, "tasks.json")}
 	text, err := os.ReadFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, s.save()
+		err := s.save()
+		return s, err
 	}
 	if err == nil {
 		err = json.Unmarshal(text, s)
