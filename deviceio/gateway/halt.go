@@ -29,7 +29,7 @@ func (s *session) halt() {
 	defer s.halting.Store(false)
 	over := make(map[string]bool)
 	for wait := haltAgain; ; wait = min(2*wait, haltMost) {
-		if _, stopped := s.g.stops.of(s.deviceID); !stopped || s.ctx.Err() != nil {
+		if _, stopped := s.g.stoppedNow(s.ctx, s.deviceID); !stopped || s.ctx.Err() != nil {
 			return
 		}
 		moving, err := s.cancelAll(over)

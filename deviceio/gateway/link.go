@@ -58,7 +58,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 	}
 	g.live.expect(c.DeviceID, c.OperationID)
 	// A stop that came since the gates were checked finds the operation among the live ones, or is found here.
-	if stop, stopped := g.stops.of(c.DeviceID); stopped {
+	if stop, stopped := g.stoppedNow(ctx, c.DeviceID); stopped {
 		if no := g.stopReport(stop, g.translate.capability(c.CapabilityID)); no != nil {
 			refused := refusedHere(s, c, no)
 			refused.Unasked = true

@@ -44,11 +44,24 @@ func (s *stops) of(deviceID string) (registry.Stop, bool) {
 	return stop, ok
 }
 
+// stoppedNow is the stop of a device that is latched here and not released: what was seen last may be behind a release. Where that
+// cannot be read, it is in force.
+func (g *Gateway) stoppedNow(ctx context.Context, deviceID string) (registry.Stop, bool) {
+	stop, latched := g.stops.of(deviceID)
+	if !latched {
+		return registry.Stop{}, false
+	}
+	if now, stopped, err := g.opts.Registry.StopOf(ctx, deviceID); err == nil {
+		return now, stopped
+	}
+	return stop, true
+}
+
 // latch takes up a stop at once that is in the registry by now.
 func (s *stops) latch(stop registry.Stop) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.inForce[stop.DeviceID]; !known {
+	if s.inForce[stop.DeviceID].ID != stop.ID {
 		s.inForce = maps.Clone(s.inForce)
 		if s.inForce == nil {
 			s.inForce = make(map[string]registry.Stop)
@@ -67,8 +80,8 @@ func (s *stops) see(all []registry.Stop) (fresh []string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for deviceID := range now {
-		if _, known := s.inForce[deviceID]; !known {
+	for deviceID, stop := range now {
+		if s.inForce[deviceID].ID != stop.ID { // also one that came right behind a release
 			fresh = append(fresh, deviceID)
 		}
 	}

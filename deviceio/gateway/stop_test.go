@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"errand/catalog"
 	"errand/deviceio/gateway"
@@ -179,5 +180,21 @@ func TestAnEmergencyStopInDoubtIsAStop(t *testing.T) {
 	}
 	if f := n.emit(wire.NodeObservation, `{"event_id":"b1-2","boot_id":"b1","seq":2,"kind":"emergency_stop"}`); *f.OK || f.Error.Code != wire.CodeUnavailable {
 		t.Errorf("a stop that is not recorded: %+v", f)
+	}
+}
+
+// A released device may be moved at once, though the gateway looks for releases only now and then.
+func TestAReleaseHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, func(o *gateway.Options) { o.StopInterval = time.Hour })
+	n := h.robot(nil)
+	n.ack(wire.NodeObservation, `{"event_id":"b1-2","boot_id":"b1","seq":2,"kind":"emergency_stop"}`)
+	h.refusedStop(h.gateway, h.submit(n))
+	_, err := h.registry.Release(t.Context(), n.id, "mina")
+	must(t, err)
+	done := h.start(t.Context(), h.submit(n))
+	n.answer(n.invoked(), `{"accepted":true,"taskId":"t-7"}`)
+	if got := await(t, done, "Submit"); got.err != nil || got.Delivery != plan.DeliveryAccepted {
+		t.Errorf("Submit = %+v", got)
 	}
 }
