@@ -240,3 +240,26 @@ func TestLaw17AFollowUpWithoutAFreshContextIsToldTheRoomsAlone(t *testing.T) {
 		t.Errorf("told %+v", c.Context)
 	}
 }
+
+// A context that is being read for a decision is not taken for the one that a follow-up needs.
+func TestAFollowUpWaitsForTheLookThatIsOut(t *testing.T) {
+	s := decidedSim(t)
+	s.looks = true
+	s.happens(plan.EventBlocked, 80, "ASK_ME", true)
+	s.happens(plan.EventRunning, 81, "", false) // it went on by itself: nothing is to be decided any more
+	looks := func() (n int) {
+		for _, c := range s.out {
+			if _, ok := c.(plan.FetchContext); ok {
+				n++
+			}
+		}
+		return n
+	}
+	if s.take(plan.FollowUp{Text: "거실 청소해줘", By: "kim"}); looks() != 1 {
+		t.Fatalf("%d looks are out at once", looks())
+	}
+	s.answer(request[plan.FetchContext](s), fine)
+	if looks() != 1 || request[plan.MakePlan](s) >= 0 {
+		t.Errorf("%d looks, planner asked %v: it reads the device's context for itself", looks(), request[plan.MakePlan](s) >= 0)
+	}
+}
