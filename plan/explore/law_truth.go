@@ -134,6 +134,9 @@ func (c *court) stopping(t *Transition) {
 		if reached && !op.Phase.Dead() && op.Phase != plan.OpUnsent && !op.Cancelling && op.CancelSent == "" {
 			c.violated(15, "the plan is being stopped, and nobody is told to stop %s", op.ID)
 		}
+		if s.Device.Route == nil {
+			continue // the device is looked for first
+		}
 		if out := op.Sending || op.Asking || op.Cancelling || op.Cloud; !out && !op.Phase.Dead() && op.Phase != plan.OpUnsent && op.CheckAt > s.At+soon {
 			c.violated(15, "the plan is being stopped, and %s is asked about only in %d ms", op.ID, op.CheckAt-s.At)
 		}
