@@ -95,8 +95,8 @@ func (n *Node) behaves(add func(kind, int, int8)) {
 	for i := range w.Stragglers {
 		add(straggles, i, 0)
 	}
-	for i := range w.Copies {
-		if w.Online {
+	for i, c := range w.Copies {
+		if w.Online && w.Now < c.Until { // one that is too old does nothing: a state with it is one without it
 			add(arrives, i, 0)
 		}
 	}
