@@ -163,8 +163,11 @@ func againAndAgain(c *caseTrial) {
 		s.Reasons = reasons
 	}})
 	asked := 0
-	c.watch("the plan is over", notYet, func(plan.Question) string {
+	c.watch("the plan is over", notYet, func(q plan.Question) string {
 		pause(hesitates)
+		if !slices.Contains(q.Choices, "retry") {
+			return "stop" // nothing is left to be tried
+		}
 		asked++
 		return "retry"
 	})

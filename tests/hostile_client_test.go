@@ -5,13 +5,19 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"debug/buildinfo"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,12 +67,16 @@ func TestAHostileClientGetsNowhere(t *testing.T) {
 	all.Wait()
 
 	var after size
-	for after = h.size(); !after.as(before) && time.Since(over) < settled; after = h.size() {
+	bound := before
+	if h.raced() {
+		bound.bytes = math.Inf(1)
+	}
+	for after = h.size(); !after.as(bound) && time.Since(over) < settled; after = h.size() {
 		pause := time.NewTimer(100 * time.Millisecond)
 		<-pause.C
 	}
 	t.Logf("before %v; with %d half open %v; %s later %v; %d plans of the honest robot", before, *halfOpen, during, time.Since(over).Round(100*time.Millisecond), after, served.Load())
-	if !after.as(before) {
+	if !after.as(bound) {
 		t.Errorf("%s after the attack the gateway has %v, before it had %v", settled, after, before)
 	}
 }
@@ -92,6 +102,17 @@ type hostile struct {
 
 // size is how large the gateway is.
 type size struct{ goroutines, bytes float64 }
+
+// raced tells whether the gateway was built with the race detector. That keeps memory of its own for all that ever was, so
+// that only the goroutines tell then.
+func (h *hostile) raced() bool {
+	h.Helper()
+	info, err := buildinfo.ReadFile(filepath.Join(os.Getenv("ERRAND_TEST_BIN"), "gateway"))
+	if err != nil {
+		h.Fatalf("read how the gateway was built: %v", err)
+	}
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
 
 func (s size) String() string {
 	return fmt.Sprintf("%.0f goroutines and %.1f MiB", s.goroutines, s.bytes/(1<<20))
