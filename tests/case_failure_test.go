@@ -13,7 +13,8 @@ import (
 // The bounds that every plan keeps (law 13), whatever anybody decides.
 const (
 	mostTries     = 3 // of a step, by decision; what the reason table's recovery tries comes on top
-	mostDecisions = 6 // the one that is refused is on record too
+	mostDecisions = 7 // five, a person's answer to the last of them, and the one that finds that all are spent
+	mostAnswers   = 6
 )
 
 // spent is what a plan tried, and on whose word.
@@ -97,7 +98,7 @@ func failedIsNotDone(c *caseTrial) {
 	at := c.early("at")
 	hesitates := c.between("a question is answered after", 0, time.Second)
 	var answers []string
-	for range mostDecisions {
+	for range mostAnswers {
 		answers = append(answers, pick(c, "answer", "retry", "retry", "stop"))
 	}
 

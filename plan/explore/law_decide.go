@@ -71,7 +71,7 @@ func (c *court) bounds(t *Transition) {
 	if t.After.World.Decides > maxDecisions {
 		c.violated(13, "%d decisions were asked for", t.After.World.Decides)
 	}
-	if s.Decided > maxDecisions+1 { // the last one finds that all are spent
+	if s.Decided > maxDecisions+2 { // a person may answer the last one, and one more finds that all are spent
 		c.violated(13, "%d decisions were spent", s.Decided)
 	}
 	for i := range s.Steps {
