@@ -2,13 +2,13 @@ package gateway
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"errand/deviceio/wire"
 	"errand/internal/border"
+	refusals "errand/internal/refusal"
 )
 
 // problem is an RFC 9457 problem document: what every refusal of the devices' HTTP routes looks like.
@@ -41,19 +41,8 @@ func later(status int, code, detail string, after time.Duration) *problem {
 
 // badDocument refuses a body, with every fault and its path.
 func badDocument(err error) *problem {
-	var faults border.Faults
-	if !errors.As(err, &faults) {
-		faults = border.Faults{{Code: "unreadable", Message: err.Error()}}
-	}
-	p := newProblem(http.StatusUnprocessableEntity, "invalid_document", "the document was refused; errors lists every fault")
-	if len(faults) == 1 {
-		switch faults[0].Code {
-		case "bad_json", "bad_utf8":
-			p = newProblem(http.StatusBadRequest, faults[0].Code, faults[0].Message)
-		case "too_large":
-			p = newProblem(http.StatusRequestEntityTooLarge, faults[0].Code, faults[0].Message)
-		}
-	}
+	status, code, detail, faults := refusals.Of(err)
+	p := newProblem(status, code, detail)
 	p.Errors = faults
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"errand/internal/border"
+	refusals "errand/internal/refusal"
 )
 
 // Problem is an RFC 9457 problem document: what every error of the API looks like.
@@ -45,19 +46,8 @@ func problem(status int, code, detail string) *Problem {
 
 // refusal turns the faults of a document into a problem.
 func refusal(err error) *Problem {
-	var faults border.Faults
-	if !errors.As(err, &faults) {
-		faults = border.Faults{{Code: "unreadable", Message: err.Error()}}
-	}
-	p := problem(http.StatusUnprocessableEntity, "invalid_document", "the document was refused; errors lists every fault")
-	if len(faults) == 1 {
-		switch faults[0].Code {
-		case "bad_json", "bad_utf8":
-			p = problem(http.StatusBadRequest, faults[0].Code, faults[0].Message)
-		case "too_large":
-			p = problem(http.StatusRequestEntityTooLarge, faults[0].Code, faults[0].Message)
-		}
-	}
+	status, code, detail, faults := refusals.Of(err)
+	p := problem(status, code, detail)
 	p.Errors = faults
 	return p
 }
