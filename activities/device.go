@@ -30,6 +30,7 @@ func (d *Device) Register(w worker.ActivityRegistry) {
 	register(w, plan.ActivityStatus, d.Status)
 	register(w, lease.ActivityTasks, d.Tasks)
 	register(w, plan.ActivityContext, d.Context)
+	register(w, plan.ActivityPrepare, d.Prepare)
 	register(w, plan.ActivityVerify, d.Verify)
 	register(w, plan.ActivitySay, d.Say)
 	register(w, plan.ActivityAsk, d.Ask)
@@ -56,26 +57,27 @@ func (d *Device) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, err
 	return answer, nil
 }
 
-// unmet evaluates the preconditions on a fresh context, before anything is sent. What cannot be known is not met (law 17).
+// unmet looks once more before anything is sent: at the preconditions, and at what the step was prepared for. What cannot be
+// known is looked at twice, and then is not met (law 17).
 func (d *Device) unmet(ctx context.Context, c plan.Submit) (*plan.Report, error) {
-	if len(c.Preconditions) == 0 {
+	if len(c.Preconditions) == 0 && c.Expect == nil {
 		return nil, nil
 	}
-	seen, err := d.link.Context(ctx, c.DeviceID)
-	if err != nil {
-		return nil, fmt.Errorf("read the context for the preconditions of %s: %w", c.CapabilityID, err)
-	}
-	for _, expression := range c.Preconditions {
-		truth, err := judge(expression, freshened(seen), c.Arguments, nil, 0)
+	for look := 1; ; look++ {
+		seen, err := d.link.Context(ctx, c.DeviceID)
 		if err != nil {
-			return nil, fmt.Errorf("precondition of %s: %w", c.CapabilityID, err)
+			return nil, fmt.Errorf("read the context for %s: %w", c.CapabilityID, err)
 		}
-		if truth != condition.True {
-			return &plan.Report{Code: "PRECONDITION_FAILED", Params: map[string]any{"precondition": expression},
-				Detail: fmt.Sprintf("%s: %q is %v", c.CapabilityID, expression, truth)}, nil
+		now := freshened(seen)
+		report, truth := holds(c.Preconditions, c.CapabilityID, now, c.Arguments)
+		if report == nil {
+			report = changed(c.Expect, now)
+		}
+		unknown := truth == condition.Unknown || (report != nil && report.Code == plan.CodeStateUnknown)
+		if !unknown || look == 2 || d.looks(ctx) != nil {
+			return report, nil
 		}
 	}
-	return nil, nil
 }
 
 // CancelTask asks the device to stop an operation.

@@ -10,10 +10,12 @@ type Catalog struct {
 	// ResultContractDefaults is always "deny_unlisted": a result field that no contract lists goes nowhere.
 	ResultContractDefaults string `json:"result_contract_defaults"`
 
-	Capabilities []Capability `json:"capabilities"`
-	Reasons      []Reason     `json:"reasons"`
-	Routines     []Routine    `json:"routines,omitempty"`
-	Watches      []Watch      `json:"watches,omitempty"`
+	// Impacts is the policy of each impact. Lint demands all four.
+	Impacts      map[Impact]Policy `json:"impacts"`
+	Capabilities []Capability      `json:"capabilities"`
+	Reasons      []Reason          `json:"reasons"`
+	Routines     []Routine         `json:"routines,omitempty"`
+	Watches      []Watch           `json:"watches,omitempty"`
 	// SafeReturn is what a device does when a plan is given up and it should not stay where it is.
 	SafeReturn *SafeReturn `json:"safe_return,omitempty"`
 	// Sentences holds what is said about a whole plan: "done", "partly", "failed", "cancelled",
@@ -78,7 +80,8 @@ type Capability struct {
 	Enabled bool     `json:"enabled"`
 	// ReportStarted asks the gateway to forward STARTED events, the dearest there are.
 	ReportStarted bool `json:"report_started,omitempty"`
-	// Say holds what the person hears about one such step: "done", "unverified", "failed".
+	// Say holds what the person hears about one such step: "done", "unverified", "failed", "contradicted", and "confirm", the
+	// question before it. {target} is the object that was chosen, in words (Object.Choice).
 	Say map[string]Text `json:"say,omitempty"`
 }
 
@@ -89,9 +92,11 @@ type Slot struct {
 	Schema   SlotSchema `json:"schema"`
 	Required bool       `json:"required"`
 	Unit     string     `json:"unit,omitempty"`
-	// Grounding says which real catalog the value must come from: "room" (name), "room_id", "device" or "". With
-	// GroundingAuthority it says who may do what, and comes from a person's plan alone.
+	// Grounding says which real catalog the value must come from: "room" (name), "room_id", "device", GroundingObject or "".
+	// With GroundingAuthority it says who may do what, and comes from a person's plan alone.
 	Grounding string `json:"grounding,omitempty"`
+	// Object says where the objects are that a slot with GroundingObject names one of.
+	Object *Object `json:"object,omitempty"`
 }
 
 // GroundingAuthority is the grounding of a slot that says who speaks, or how far a device may go: a model may not fill it.
@@ -125,17 +130,6 @@ type ResultField struct {
 	Stored string `json:"stored,omitempty"`
 }
 
-// Impact says how much a mistake costs. An unknown one counts as irreversible.
-type Impact string
-
-// The impacts, from the least to the gravest.
-const (
-	ReadOnly     Impact = "read_only"
-	Reversible   Impact = "reversible"
-	Persistent   Impact = "persistent"
-	Irreversible Impact = "irreversible"
-)
-
 // CancelPolicy says what cancelling a task of this capability can do.
 type CancelPolicy string
 
@@ -145,12 +139,6 @@ const (
 	CancelQueuedOnly CancelPolicy = "queued_only" // only before it starts
 	CancelNever      CancelPolicy = "never"
 )
-
-// Confirm says when a person confirms, and what the confirmation is bound to.
-type Confirm struct {
-	Policy string   `json:"policy"` // always, persistent_from_model, never
-	Binds  []string `json:"binds,omitempty"`
-}
 
 // Timeouts bound a task. QueueMs: from receipt by the device to start. RunMs: from start to a terminal event.
 type Timeouts struct {
@@ -222,11 +210,13 @@ type SafeReturn struct {
 // Slice is the part of a catalog that one plan uses. It travels inside the plan's input, so that
 // nothing in a workflow reads a worker's file (design §6 Catalogs).
 type Slice struct {
-	CatalogVersion string          `json:"catalog_version"`
-	Digest         string          `json:"digest"` // of the whole catalog
-	Capabilities   []Capability    `json:"capabilities"`
-	Reasons        []Reason        `json:"reasons"`
-	Sentences      map[string]Text `json:"sentences"`
+	CatalogVersion string `json:"catalog_version"`
+	Digest         string `json:"digest"` // of the whole catalog
+	// Impacts is the catalog's.
+	Impacts      map[Impact]Policy `json:"impacts,omitempty"`
+	Capabilities []Capability      `json:"capabilities"`
+	Reasons      []Reason          `json:"reasons"`
+	Sentences    map[string]Text   `json:"sentences"`
 	// SafeReturn is the catalog's, and its capability is in the slice.
 	SafeReturn *SafeReturn `json:"safe_return,omitempty"`
 }

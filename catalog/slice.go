@@ -16,7 +16,7 @@ func (c *Catalog) Slice(capabilityIDs []string) Slice {
 			wanted[capability.ReadBack] = true
 		}
 	}
-	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
+	s := Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Impacts: c.Impacts, Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
 	for _, capability := range c.Capabilities {
 		if wanted[capability.ID] {
 			s.Capabilities = append(s.Capabilities, capability)
@@ -27,7 +27,7 @@ func (c *Catalog) Slice(capabilityIDs []string) Slice {
 
 // Whole returns the catalog as one slice, for validating a plan whose capabilities are not yet known.
 func (c *Catalog) Whole() Slice {
-	return Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Capabilities: c.Capabilities,
+	return Slice{CatalogVersion: c.CatalogVersion, Digest: c.Digest, Impacts: c.Impacts, Capabilities: c.Capabilities,
 		Reasons: c.Reasons, Sentences: c.Sentences, SafeReturn: c.SafeReturn}
 }
 

@@ -126,7 +126,7 @@ func TestLaw14APlannersModelIsConfirmed(t *testing.T) {
 	for _, fromModel := range []bool{true, false} {
 		slice := testSlice()
 		slice.Capabilities[3].Title = catalog.Text{En: "Unlock"}
-		slice.Sentences["ask_model"] = catalog.Text{En: "{what}?"}
+		slice.Sentences["ask_confirm"] = catalog.Text{En: "{what}?"}
 		look := slice.Capabilities[4]
 		look.ID, look.Impact = "look", catalog.ReadOnly
 		slice.Capabilities = append(slice.Capabilities, look)
@@ -141,7 +141,7 @@ func TestLaw14APlannersModelIsConfirmed(t *testing.T) {
 			if q := s.state.Question; q.Text != "Unlock?" || q.StepID != "open" || s.state.View().Steps[1].Why != "a person is asked first" {
 				t.Errorf("asked %+v; the step: %q", q, s.state.View().Steps[1].Why)
 			}
-			s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: "continue", By: "kim"})
+			s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: "yes", By: "kim", MayConfirm: true})
 		}
 		if o := s.settle(); o.State != plan.Completed || s.submits["p-1/open/1"] != 1 || s.submits["p-1/look/1"] != 1 || len(s.asked) > 1 {
 			t.Errorf("from a model %v: %s, sent %v, %d questions", fromModel, o.State, s.submits, len(s.asked))
@@ -179,7 +179,7 @@ func TestAPlanThatIsBeingStoppedAsksNothing(t *testing.T) {
 		if s.finish == nil || s.finish.State != plan.Cancelled || len(s.asked) != 0 || s.state.Boundary != nil {
 			t.Errorf("%s: %s, boundary %+v", verdict, describe(s.state), s.state.Boundary)
 		}
-		if want := map[plan.Verdict]plan.StepPhase{plan.Contradicted: plan.StepFailed, plan.Unverified: plan.StepCompleted}[verdict]; s.finish.Steps[0].Phase != want {
+		if want := map[plan.Verdict]plan.StepPhase{plan.Contradicted: plan.StepContradicted, plan.Unverified: plan.StepCompleted}[verdict]; s.finish.Steps[0].Phase != want {
 			t.Errorf("%s: %+v", verdict, s.finish.Steps[0])
 		}
 	}

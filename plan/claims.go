@@ -5,8 +5,8 @@ import (
 	"errand/internal/border"
 )
 
-// Claims faults every slot of authority that a model's steps fill, by a value or from a result: who speaks, and how far a
-// device may go, is not a model's to say (law 14). Steps of a person's plan may fill them.
+// Claims faults every slot that a model's steps fill and that is a person's: who speaks, and how far a device may go (law 14),
+// and which object of the home is meant, where it must say by what to find it. Steps of a person's plan may fill them.
 func Claims(steps []StepSpec, slice *catalog.Slice) (faults border.Faults) {
 	for i, st := range steps {
 		c, ok := slice.Capability(st.Action.CapabilityID)
@@ -14,7 +14,7 @@ func Claims(steps []StepSpec, slice *catalog.Slice) (faults border.Faults) {
 			continue // the gate faults that
 		}
 		for _, slot := range c.Slots {
-			if slot.Grounding != catalog.GroundingAuthority {
+			if slot.Grounding != catalog.GroundingAuthority && slot.Grounding != catalog.GroundingObject {
 				continue
 			}
 			if _, given := st.Action.Arguments[slot.Name]; given {

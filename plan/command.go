@@ -48,6 +48,8 @@ type Submit struct {
 	Preconditions []string `json:"preconditions,omitempty"`
 	// NodeCommand is the command of a plain node that carries it out: the gateway invokes it and reports its result.
 	NodeCommand string `json:"node_command,omitempty"`
+	// Expect is what the step was prepared for: it is looked at again before anything is sent. nil expects nothing.
+	Expect *Expect `json:"expect,omitempty"`
 }
 
 // CancelTask asks the device to stop an operation; answered by CancelAnswered.

@@ -6,7 +6,7 @@ func (m *machine) expire() {
 	if q := s.Question; q != nil && m.at >= q.ExpiresAt {
 		m.note(q.StepID, "question "+q.ID+" was not answered: no answer is no")
 		s.Question = nil
-		m.resolve(*q, "stop")
+		m.resolve(*q, "stop", "")
 	}
 	if i := s.current(); i >= 0 && s.Steps[i].VerifyBy > 0 && m.at >= s.Steps[i].VerifyBy {
 		m.close(i, s.Steps[i].op(), VerifiedResult{Verdict: Unverified, Detail: "no verdict in time"})

@@ -130,7 +130,7 @@ func (m *machine) failed(i int, op *Operation, report Report) {
 	st.Reason = &report
 	m.clearBoundary(id)
 	switch {
-	case m.stopping() || st.Then != "" || m.recover(i, &report):
+	case m.stopping() || st.Then != "" || m.prepareAgain(i, report) || m.recover(i, &report):
 	case m.s.Document.Steps[i].Optional && !report.RequiresDecision && m.table(report).Default != "retry":
 		m.excuse(i, ExcuseSkipped)
 	default:

@@ -93,7 +93,7 @@ func TestLaw14AModelsFollowUpIsConfirmed(t *testing.T) {
 	if s.state.Question.StepID != "open" || s.phase("dock") != plan.StepCompleted {
 		t.Fatalf("asks about %s while dock is %s", s.state.Question.StepID, s.phase("dock"))
 	}
-	s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: "stop", By: "kim"})
+	s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: "no", By: "kim", MayConfirm: true})
 	if o := s.settle(); slices.Contains(s.order, "open") || o.LLMCalls != 1 {
 		t.Errorf("order %v, %d calls", s.order, o.LLMCalls)
 	}

@@ -126,6 +126,8 @@ type Answer struct {
 	QuestionID string `json:"question_id"`
 	Choice     string `json:"choice"`
 	By         string `json:"by"`
+	// MayConfirm says that whoever took the answer made sure that the person may consent to what is asked (law 16).
+	MayConfirm bool `json:"may_confirm,omitempty"`
 }
 
 // CancelRequest is a request to cancel the plan.

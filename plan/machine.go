@@ -89,6 +89,8 @@ func (m *machine) take(in Input) {
 		m.statusReported(in)
 	case CancelAnswered:
 		m.cancelAnswered(in)
+	case Prepared:
+		m.prepared(in)
 	case VerifiedResult:
 		m.verified(in)
 	case Decided:

@@ -301,8 +301,8 @@ func TestLaw17And20UnverifiedIsHedgedAndContradictedFails(t *testing.T) {
 	s = newSim(t, threeSteps())
 	s.device.verdict = plan.Contradicted
 	o := s.settle()
-	if o.State != plan.Failed || o.Reason.Code != "VERIFY_CONTRADICTED" || o.Steps[1].Phase != plan.StepFailed {
-		t.Errorf("%s (%v), purify %s; want failed, contradicted", o.State, o.Reason, o.Steps[1].Phase)
+	if o.State != plan.NotAsExpected || o.Reason.Code != "VERIFY_CONTRADICTED" || o.Steps[1].Phase != plan.StepContradicted {
+		t.Errorf("%s (%v), purify %s; want not_as_expected, contradicted", o.State, o.Reason, o.Steps[1].Phase)
 	}
 	if s.submits["p-1/dock/1"] != 0 {
 		t.Error("dock ran on a contradicted completion")

@@ -43,6 +43,7 @@ const (
 	ActivityCancelTask = "cancel_task"
 	ActivityStatus     = "status"
 	ActivityContext    = "context"
+	ActivityPrepare    = "prepare"
 	ActivityVerify     = "verify"
 	ActivitySay        = "say"
 	ActivityAsk        = "ask"

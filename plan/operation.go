@@ -72,3 +72,6 @@ type Report struct {
 	// Detail is for engineers: what failed, where.
 	Detail string `json:"detail,omitempty"`
 }
+
+// is reports whether a report has a code; nil has none.
+func (r *Report) is(code string) bool { return r != nil && r.Code == code }

@@ -56,6 +56,9 @@ func (m *machine) outcome() Outcome {
 	}
 	if s.Ending != nil {
 		o.State, o.Reason = s.Ending.As, s.Ending.Report
+		if o.State == Failed && o.Reason.is(codeContradicted) {
+			o.State = NotAsExpected
+		}
 	}
 	if s.Cancel != nil {
 		o.State = Cancelled
@@ -122,6 +125,8 @@ func (s *State) sentenceOf(o Outcome, completed int) string {
 			}
 		}
 		return "done"
+	case o.State == Failed && (o.Reason.is(codeNotConfirmed) || o.Reason.is(codeConfirmPassed)):
+		return "not_confirmed"
 	case o.State == Failed && completed > 0:
 		return "partly"
 	}
@@ -141,16 +146,30 @@ func (s *State) stepSentence(i int, step StepOutcome) string {
 		key = "unverified"
 	case step.Phase == StepCompleted:
 		key = "done"
+	case step.Phase == StepContradicted && c.Say["contradicted"] != (catalog.Text{}):
+		key = "contradicted"
+	case step.Phase == StepContradicted:
+		return ""
 	case step.Phase == StepFailed:
 		key = "failed"
 	default:
 		return ""
 	}
-	values := spoken(s.Steps[i].Arguments, step.Result)
-	if s.Steps[i].Arguments == nil {
-		values = spoken(s.Document.Steps[i].Action.Arguments, nil)
+	return catalog.Render(c.Say[key].In(s.Start.Locale), s.spokenOf(i, step.Result))
+}
+
+// spokenOf is what may fill a sentence about a step: its slots, what it gave, and the object it acts on.
+func (s *State) spokenOf(i int, result map[string]any) map[string]string {
+	st := &s.Steps[i]
+	arguments := st.Arguments
+	if arguments == nil {
+		arguments = s.Document.Steps[i].Action.Arguments
 	}
-	return catalog.Render(c.Say[key].In(s.Start.Locale), values)
+	values := spoken(arguments, result)
+	if st.Target != nil {
+		values["target"] = st.Target.Label
+	}
+	return values
 }
 
 // spoken turns slots and listed result fields into text for a sentence.

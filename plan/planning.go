@@ -77,7 +77,7 @@ func (m *machine) planned(in Planned) {
 
 // adopt takes a document through the one gate that every plan passes (law 14).
 func (m *machine) adopt(doc Document, slice catalog.Slice, fromModel bool) {
-	faults := Validate(doc, &slice, Grounding{DeviceID: m.s.Start.DeviceID, Rooms: RoomsOf(m.s.Planner.Context)})
+	faults := Validate(doc, &slice, Grounding{DeviceID: m.s.Start.DeviceID, Rooms: RoomsOf(m.s.Planner.Context), By: m.s.startedBy(fromModel)})
 	if fromModel {
 		faults = append(faults, Claims(doc.Steps, &slice)...)
 	}
@@ -87,6 +87,17 @@ func (m *machine) adopt(doc Document, slice catalog.Slice, fromModel bool) {
 	}
 	m.s.Document, m.s.Slice, m.s.Revision = &doc, &slice, 1
 	m.s.Steps = newSteps(doc.Steps)
+}
+
+// startedBy says who puts steps in the plan.
+func (s *State) startedBy(fromModel bool) string {
+	switch {
+	case fromModel:
+		return catalog.StartedByModel
+	case s.Document == nil && s.Start.Saw != nil:
+		return catalog.StartedByWatch
+	}
+	return catalog.StartedByPerson
 }
 
 func newSteps(specs []StepSpec) []StepState {

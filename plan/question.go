@@ -2,14 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"slices"
-
-	"errand/catalog"
 )
 
 const (
-	// askModel is the kind of question that asks for a person's consent to what a model put in the plan (law 14).
-	askModel = "proceed_model"
 	// askDecision is the kind that asks what to do at a boundary.
 	askDecision = "decision"
 	// deciderPerson is who decides by an answer.
@@ -54,17 +49,6 @@ func (m *machine) choices(i int) (choices []string, sentence string) {
 	return nil, ""
 }
 
-// askIfModels asks before a step above reversible that a model put in the plan (law 14).
-func (m *machine) askIfModels(i int) bool {
-	st, c := &m.s.Steps[i], m.s.capability(i)
-	if !st.FromModel || st.Approved || c.Impact == catalog.ReadOnly || c.Impact == catalog.Reversible {
-		return false
-	}
-	m.ask(Question{Kind: askModel, StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_model",
-		map[string]string{"what": c.Title.In(m.s.Start.Locale)})
-	return true
-}
-
 // ask opens the one question there can be. Its text is the catalog's sentence, unless it has one.
 func (m *machine) ask(q Question, sentence string, values map[string]string) {
 	m.s.Asked++
@@ -76,31 +60,37 @@ func (m *machine) ask(q Question, sentence string, values map[string]string) {
 }
 
 func (m *machine) withdrawQuestion() {
-	if m.s.Question != nil {
-		m.do(WithdrawQuestion{QuestionID: m.s.Question.ID})
+	if q := m.s.Question; q != nil {
+		m.do(WithdrawQuestion{QuestionID: q.ID})
 		m.s.Question = nil
+		if i := m.s.index(q.StepID); i >= 0 {
+			m.s.Steps[i].Confirming = false
+		}
 	}
 }
 
-// answered takes a person's answer to the open question; any other changes nothing. No answer is no.
+// answered takes a person's answer to the open question; any other is on record and changes nothing. No answer is no.
 func (m *machine) answered(in Answer) {
-	q := m.s.Question
-	if q == nil || q.ID != in.QuestionID || !slices.Contains(q.Choices, in.Choice) || m.at >= q.ExpiresAt {
+	if refusal := m.s.AnswerRefusal(in, m.at); refusal != nil {
+		m.note("", fmt.Sprintf("an answer by %s is refused: %s", in.By, refusal.Message))
 		return
 	}
+	q := *m.s.Question
 	m.note(q.StepID, fmt.Sprintf("question %s answered by %s: %s", q.ID, in.By, in.Choice))
 	m.s.Question = nil
-	m.resolve(*q, in.Choice)
+	m.s.answeredBy(q, in, m.at)
+	m.resolve(q, in.Choice, in.By)
 }
 
-// resolve carries out a person's choice.
-func (m *machine) resolve(q Question, choice string) {
+// resolve carries out a person's choice. by is "" where nobody answered.
+func (m *machine) resolve(q Question, choice, by string) {
 	i := m.s.index(q.StepID)
+	if q.Kind == askConfirm || q.Kind == askSelect {
+		m.settled(q, choice, by)
+		return
+	}
 	switch choice {
 	case "continue":
-		if q.Kind == askModel && i >= 0 {
-			m.s.Steps[i].Approved = true
-		}
 		if q.Kind == askDecision { // about what was observed
 			m.s.Boundary = nil
 		}

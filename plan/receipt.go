@@ -6,7 +6,8 @@ type Receipt struct {
 	LogicalAction     string         `json:"logical_action"` // capability.operation
 	TargetRef         string         `json:"target_ref,omitempty"`
 	PreStateRevision  string         `json:"pre_state_revision,omitempty"`
-	EffectCount       *int           `json:"effect_count"` // as the device reports it, else null
+	Confirmation      *Confirmation  `json:"confirmation,omitempty"` // the person's consent it was done under
+	EffectCount       *int           `json:"effect_count"`           // as the device reports it, else null
 	ObservedPostState map[string]any `json:"observed_post_state,omitempty"`
 	ExecutorRevision  string         `json:"executor_revision,omitempty"`
 	VerifiedBy        string         `json:"verified_by,omitempty"`

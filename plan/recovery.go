@@ -17,6 +17,7 @@ func (m *machine) recover(i int, report *Report) bool {
 	if report.RequiresDecision || m.stopping() || st.Then != "" || (r.Action != "retry" && r.Action != "wait") {
 		return false
 	}
+	r.MaxAttempts = min(r.MaxAttempts, m.s.Slice.Policy(m.s.capability(i)).Retries)
 	tried := st.Recovered[report.Code]
 	switch {
 	case tried >= r.MaxAttempts:
@@ -132,6 +133,9 @@ func (m *machine) excuse(i int, why Excuse) {
 		return
 	}
 	st.Excused = why
+	if st.Confirming {
+		m.withdrawQuestion()
+	}
 	if op := st.op(); op == nil || op.Phase == OpUnsent {
 		st.Closed = StepSkipped
 		if why == ExcuseWithdrawn {

@@ -47,8 +47,11 @@ func (s *State) revisionFaults(r revision) border.Faults {
 	if r.fromModel {
 		faults = append(faults, Claims(r.steps, &slice)...)
 	}
-	for _, f := range Validate(doc, &slice, Grounding{DeviceID: s.Start.DeviceID, Rooms: RoomsOf(s.Planner.Context)}) {
+	for _, f := range Validate(doc, &slice, Grounding{DeviceID: s.Start.DeviceID, Rooms: RoomsOf(s.Planner.Context), By: s.startedBy(r.fromModel)}) {
 		path := renumber(f.Path, kept)
+		if f.Code == "not_startable" && path == f.Path && kept > 0 {
+			continue // a kept step's: it was put there by somebody else
+		}
 		if f.Code == "unknown_room" && path == f.Path && kept > 0 {
 			continue // a kept step's: the map has changed since it passed the gate, and that is no fault of the revision
 		}
@@ -65,7 +68,14 @@ func (s *State) keeps(i int, replace bool) bool {
 	if st.Excused != "" || (st.op() != nil && st.op().Phase.Dead() && !st.done() && st.VerifyBy == 0) {
 		return false
 	}
-	return !replace || st.op() != nil
+	return !replace || (st.op() != nil && !st.undecided())
+}
+
+// undecided reports whether a step waits for a person's word before it is sent, and no copy of it is on its way: a revision may
+// still take its place, and what was asked about it is withdrawn.
+func (st *StepState) undecided() bool {
+	op := st.op()
+	return op != nil && op.Phase == OpUnsent && !op.Loose && (st.Confirming || st.Preparing || st.Prep != nil)
 }
 
 // reused refuses the id of a step that is no longer in the plan: ids are never used again.
@@ -96,7 +106,7 @@ func (m *machine) revise(r revision, note string) {
 	s := &m.s
 	if r.replace {
 		for i := range s.Steps {
-			if s.Steps[i].op() == nil {
+			if s.Steps[i].op() == nil || s.Steps[i].undecided() {
 				m.excuse(i, ExcuseReplaced)
 			}
 		}

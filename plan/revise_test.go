@@ -112,15 +112,15 @@ func TestReplanOfABlockedTaskSeesItDeadFirst(t *testing.T) {
 }
 
 func TestLaw14WhatAModelPutAboveReversibleIsConfirmed(t *testing.T) {
-	for choice, want := range map[string]plan.Phase{"continue": plan.Completed, "stop": plan.Failed} {
+	for choice, want := range map[string]plan.Phase{"yes": plan.Completed, "no": plan.Failed} {
 		s := atBoundary(t)
 		s.decide(replan(spec("open", "unlock", nil, nil)))
 		s.until("a question", func() bool { return s.state.Question != nil })
-		if s.submits["p-1/open/1"] != 0 || s.state.Question.Kind != "proceed_model" {
+		if s.submits["p-1/open/1"] != 0 || s.state.Question.Kind != "confirm" {
 			t.Fatalf("submits %v, question %+v", s.submits, s.state.Question)
 		}
-		s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: choice, By: "kim"})
-		if o := s.settle(); o.State != want || (s.submits["p-1/open/1"] == 1) != (choice == "continue") {
+		s.take(plan.Answer{QuestionID: s.state.Question.ID, Choice: choice, By: "kim", MayConfirm: true})
+		if o := s.settle(); o.State != want || (s.submits["p-1/open/1"] == 1) != (choice == "yes") {
 			t.Errorf("%s: %s, submits %v", choice, o.State, s.submits)
 		}
 	}

@@ -60,6 +60,7 @@ func (m *machine) openGeneration(i int) {
 	id := OperationID{Plan: m.s.Start.PlanID, Step: st.ID, Generation: generation}
 	st.Ops = append(st.Ops, Operation{ID: id.String(), Generation: generation, Phase: OpUnsent, Cloud: m.s.inCloud(i)})
 	st.Reason, st.Result = nil, nil
+	st.Prep, st.Preparing, st.Confirmation = nil, false, nil // what was seen and agreed to was for the one before
 }
 
 // send submits the operation of a step that waits to be sent, if there is a route and its time has not passed; one in the
@@ -74,18 +75,21 @@ func (m *machine) send(i int) {
 		return
 	}
 	if op.Cloud {
-		if !m.askIfModels(i) {
+		if m.cleared(i) {
 			m.perform(i)
 		}
 		return
 	}
-	if s.Device.Route == nil || m.elsewhere(i, op) || m.askIfLate(op) || m.askIfModels(i) {
+	if s.Device.Route == nil || m.elsewhere(i, op) || m.askIfLate(op) || !m.cleared(i) {
 		return
 	}
 	spec, c, t, route := s.Document.Steps[i], s.capability(i), s.timeouts(i), *s.Device.Route
 	ttl := t.QueueMs
 	if !s.moved() {
 		ttl = min(ttl, s.StartBy-m.at)
+	}
+	if st.Confirmation != nil {
+		ttl = min(ttl, st.Confirmation.Until-m.at) // nothing starts on a consent that has run out (law 16)
 	}
 	op.Phase, op.Sending, op.Lost, op.Why = OpSent, true, false, ""
 	op.Sends++
@@ -94,7 +98,7 @@ func (m *machine) send(i int) {
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
 		Arguments: st.Arguments, TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
-		Preconditions: c.Preconditions, NodeCommand: c.NodeCommand})
+		Preconditions: c.Preconditions, NodeCommand: c.NodeCommand, Expect: s.expect(i)})
 }
 
 // elsewhere keeps a submit that may have arrived from being sent again to a device that lost its store since: the store

@@ -37,13 +37,17 @@ func testSlice() *catalog.Slice {
 			Slots: slots, ResultContract: contract, Impact: impact, Verify: verify, Enabled: true, Say: say,
 			Cancel: catalog.CancelStop, Timeouts: catalog.Timeouts{QueueMs: 60_000, RunMs: 120_000}}
 	}
+	asModel := func(c catalog.Capability) catalog.Capability { // a person's plan needs no confirmation of it
+		c.Confirm = &catalog.Confirm{Policy: catalog.ConfirmFromModel}
+		return c
+	}
 	return &catalog.Slice{
 		Digest: "sha256:test",
 		Capabilities: []catalog.Capability{
 			c("move", catalog.Reversible, "", []catalog.Slot{{Name: "room", Schema: text(), Required: true, Grounding: "room"}}, "area_id", "room_name"),
 			c("purify", catalog.Reversible, "context.air == 1", []catalog.Slot{{Name: "area_id", Schema: text(), Required: true}}, "area_id"),
 			c("clean", catalog.Reversible, "", []catalog.Slot{{Name: "arrival", Schema: catalog.SlotSchema{Type: "object"}}, {Name: "note", Schema: text()}}),
-			c("unlock", catalog.Persistent, "context.door == 1", nil),
+			asModel(c("unlock", catalog.Persistent, "context.door == 1", nil)),
 			c("dock", catalog.Reversible, "", nil),
 		},
 		SafeReturn: &catalog.SafeReturn{CapabilityID: "dock", OperationID: "start"},
@@ -58,8 +62,10 @@ func testSlice() *catalog.Slice {
 		Sentences: map[string]catalog.Text{
 			"done": {Ko: "{steps} 다 했어요.", En: "{steps} All done."}, "done_unsure": {Ko: "{steps} 확인은 못 했어요.", En: "{steps} Not all confirmed."}, "partly": {Ko: "{steps} 나머지는 못 했어요. {reason}", En: "{steps} Not the rest. {reason}"},
 			"failed": {Ko: "{steps} {reason}", En: "{steps} {reason}"}, "cancelled": {Ko: "취소했어요. {steps}", En: "Cancelled. {steps}"},
-			"unresolved":     {Ko: "확인하지 못했어요.", En: "I could not find out."},
-			"done_otherwise": {Ko: "{steps} 다르게 했어요.", En: "{steps} Done otherwise."}, "returned": {Ko: "{steps} 돌아왔어요. {reason}", En: "{steps} Came back. {reason}"},
+			"unresolved":      {Ko: "확인하지 못했어요.", En: "I could not find out."},
+			"not_confirmed":   {Ko: "{steps} 하지 않았어요.", En: "{steps} I did not do it."},
+			"not_as_expected": {Ko: "{steps} 그런데 달라요.", En: "{steps} It is not as expected."},
+			"done_otherwise":  {Ko: "{steps} 다르게 했어요.", En: "{steps} Done otherwise."}, "returned": {Ko: "{steps} 돌아왔어요. {reason}", En: "{steps} Came back. {reason}"},
 		},
 	}
 }

@@ -15,17 +15,19 @@ const (
 	Paused        Phase = "paused"
 	Cancelling    Phase = "cancelling"
 
-	Completed  Phase = "completed"
-	Returned   Phase = "returned"
-	Cancelled  Phase = "cancelled"
-	Failed     Phase = "failed"
-	Unresolved Phase = "unresolved" // the deadline passed and the truth about an operation could not be had
+	Completed Phase = "completed"
+	Returned  Phase = "returned"
+	Cancelled Phase = "cancelled"
+	Failed    Phase = "failed"
+	// NotAsExpected is done, but not as the device said: neither a success nor a plain failure.
+	NotAsExpected Phase = "not_as_expected"
+	Unresolved    Phase = "unresolved" // the deadline passed and the truth about an operation could not be had
 )
 
 // Closed reports whether a plan in this phase is over.
 func (p Phase) Closed() bool {
 	switch p {
-	case Completed, Returned, Cancelled, Failed, Unresolved:
+	case Completed, Returned, Cancelled, Failed, NotAsExpected, Unresolved:
 		return true
 	default:
 		return false
@@ -58,14 +60,16 @@ const (
 	StepCompleted  StepPhase = "completed"
 	StepFailed     StepPhase = "failed"
 	StepCancelled  StepPhase = "cancelled"
-	StepSkipped    StepPhase = "skipped"
-	StepUnknown    StepPhase = "unknown" // contact was lost or a deadline passed: not a failure (law 9)
+	// StepContradicted is done, but not as expected: the device said so, and what was seen says otherwise.
+	StepContradicted StepPhase = "contradicted"
+	StepSkipped      StepPhase = "skipped"
+	StepUnknown      StepPhase = "unknown" // contact was lost or a deadline passed: not a failure (law 9)
 )
 
 // Terminal reports whether nothing more can happen to a step in this phase.
 func (p StepPhase) Terminal() bool {
 	switch p {
-	case StepCompleted, StepFailed, StepCancelled, StepSkipped:
+	case StepCompleted, StepFailed, StepContradicted, StepCancelled, StepSkipped:
 		return true
 	default:
 		return false
@@ -102,6 +106,7 @@ type State struct {
 	Pauses   []string    `json:"pauses,omitempty"`   // tokens; empty means not paused
 	Question *Question   `json:"question,omitempty"` // the one open question
 	Asked    int         `json:"asked"`              // questions so far; numbers their ids
+	Answers  []Answered  `json:"answers,omitempty"`  // the last ones
 	Boundary *Boundary   `json:"boundary,omitempty"` // a decision is due
 	Decided  int         `json:"decided"`            // decisions spent
 	// Returning says why the rest was given up: the safe return runs, and the plan ends as returned.
@@ -194,9 +199,17 @@ type StepState struct {
 	Then Then `json:"then,omitempty"`
 	// Excused says why the plan goes on without this step; "" means that it counts.
 	Excused Excuse `json:"excused,omitempty"`
-	// FromModel says that a model put the step in the plan; Approved that a person agreed to it (law 14).
+	// FromModel says that a model put the step in the plan (law 14).
 	FromModel bool `json:"from_model,omitempty"`
-	Approved  bool `json:"approved,omitempty"`
+	// Preparing says that a Prepare command is out, Prep what it found; Prepared counts how often that was no longer so when
+	// it mattered. Target is the object that was chosen.
+	Preparing bool         `json:"preparing,omitempty"`
+	Prep      *Preparation `json:"preparation,omitempty"`
+	Prepared  int          `json:"prepared,omitempty"`
+	Target    *Target      `json:"target,omitempty"`
+	// Confirming says that a person is asked about it before it is sent; Confirmation is the consent that was given.
+	Confirming   bool          `json:"confirming,omitempty"`
+	Confirmation *Confirmation `json:"confirmation,omitempty"`
 	// Closed is how the step ended without an operation saying so: skipped or cancelled before it was submitted.
 	Closed StepPhase `json:"closed,omitempty"`
 }
@@ -242,13 +255,17 @@ type Ending struct {
 // Question is what we asked the person, with what happens if nobody answers.
 type Question struct {
 	ID     string `json:"question_id"`
-	Kind   string `json:"kind"` // proceed_late, proceed_unverified, proceed_model, decision, declare_dead
+	Kind   string `json:"kind"` // proceed_late, proceed_unverified, select, confirm, decision, declare_dead
 	StepID string `json:"step_id,omitempty"`
 	// OperationID is set where the question stands or falls with one operation.
 	OperationID string   `json:"operation_id,omitempty"`
 	Text        string   `json:"text"`
 	Choices     []string `json:"choices"`
-	ExpiresAt   int64    `json:"expires_at"`
+	// Options are the objects to choose from, in the order of their choices (select). Consent is the hash of what a yes is
+	// for (confirm).
+	Options   []Target `json:"options,omitempty"`
+	Consent   string   `json:"consent,omitempty"`
+	ExpiresAt int64    `json:"expires_at"`
 }
 
 // Boundary is the point where meaning changed and a decision is needed (design §1).

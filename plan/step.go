@@ -16,6 +16,8 @@ func (st *StepState) derivePhase(ready bool) StepPhase {
 	switch {
 	case st.Closed != "":
 		return st.Closed
+	case st.Confirming:
+		return StepConfirming
 	case op == nil && ready:
 		return StepReady
 	case op == nil:

@@ -13,7 +13,7 @@ func onNode(t *testing.T, change func(*catalog.Capability)) *sim {
 	t.Helper()
 	slice := testSlice()
 	node := catalog.Capability{ID: "node", Operations: []string{"start"}, NodeCommand: "x.do", TaskMethod: "x.do", Enabled: true,
-		Impact: catalog.Persistent, Slots: []catalog.Slot{{Name: "name", Schema: text()}}, Timeouts: catalog.Timeouts{QueueMs: 5_000, RunMs: 7_000},
+		Impact: catalog.Persistent, Confirm: &catalog.Confirm{Policy: catalog.ConfirmNever}, Slots: []catalog.Slot{{Name: "name", Schema: text()}}, Timeouts: catalog.Timeouts{QueueMs: 5_000, RunMs: 7_000},
 		ResultContract: catalog.ResultContract{BindableResultFields: []catalog.ResultField{{Name: "id", Schema: text()}}},
 		Title:          catalog.Text{Ko: "일", En: "The thing"}}
 	if change != nil {

@@ -19,6 +19,8 @@ type Grounding struct {
 	DeviceID string
 	// Rooms is the device's own room catalog; nil means unknown, and the device itself refuses an unknown room.
 	Rooms []catalog.Room
+	// By is who puts the steps in a plan (catalog.StartedBy...); "" does not ask.
+	By string
 }
 
 // Validate holds a document against a catalog slice and a device, and reports every fault at once, each with its path
@@ -113,6 +115,9 @@ func (v *validation) action(i int, st *StepSpec, c *catalog.Capability) {
 	if !c.Enabled {
 		v.fault(stepPath(i, "action.capability_id"), "disabled_capability", "%s is not enabled in the catalog", c.ID)
 	}
+	if !v.slice.Policy(c).Starts(v.g.By) {
+		v.fault(stepPath(i, "action.capability_id"), "not_startable", "%s is %s: it may not be started by a %s", c.ID, c.Impact, v.g.By)
+	}
 	target, path := orText(st.ExecutionTarget, "device"), stepPath(i, "execution_target")
 	switch {
 	case target != "device" && target != TargetCloud:
@@ -168,7 +173,7 @@ func (v *validation) required(i int, st *StepSpec, c *catalog.Capability) {
 		switch {
 		case given && bound:
 			v.fault(stepPath(i, "input_from."+slot.Name), "slot_given_twice", "is given in arguments too: keep one")
-		case slot.Required && !given && !bound:
+		case slot.Required && !given && !bound && slot.Object == nil:
 			v.fault(stepPath(i, "action.arguments."+slot.Name), "missing_slot", "%s needs the slot %q", c.ID, slot.Name)
 		}
 	}

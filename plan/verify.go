@@ -49,29 +49,44 @@ func (m *machine) close(i int, op *Operation, v VerifiedResult) {
 	}
 	st.Receipt = &Receipt{
 		OperationID: op.ID, LogicalAction: c.ID + "." + m.s.Document.Steps[i].Action.OperationID,
-		TargetRef: targetRef(c, st.Arguments), PreStateRevision: op.Pre,
+		TargetRef: targetRef(c, st.Arguments), PreStateRevision: st.before(op), Confirmation: st.Confirmation,
 		EffectCount: op.Terminal.EffectCount, ExecutorRevision: op.Terminal.ExecutorRevision,
 		ObservedPostState: v.Observed, VerifiedBy: v.VerifiedBy, Verdict: v.Verdict,
 	}
 	switch {
 	case v.Verdict == Contradicted:
-		st.Closed = StepFailed
-		report := Report{Code: "VERIFY_CONTRADICTED", RequiresDecision: true, Detail: v.Detail}
+		st.Closed = StepContradicted
+		report := Report{Code: codeContradicted, RequiresDecision: true, Detail: v.Detail}
 		st.Reason = &report
 		if !m.stopping() {
 			m.raise(i, op.ID, report)
 		}
-	case v.Verdict == Unverified && c.Verify != "" && c.Impact != catalog.ReadOnly && c.Impact != catalog.Reversible:
+	case v.Verdict == Unverified && c.Verify != "" && m.s.Slice.Policy(c).Verify:
 		if !m.stopping() {
-			said := catalog.Render(c.Say["unverified"].In(m.s.Start.Locale), spoken(st.Arguments, st.Result))
+			said := catalog.Render(c.Say["unverified"].In(m.s.Start.Locale), m.s.spokenOf(i, st.Result))
 			m.ask(Question{Kind: "proceed_unverified", StepID: st.ID, Choices: []string{"continue", "stop"}}, "ask_unverified",
 				map[string]string{"steps": said})
 		}
 	}
 }
 
-// targetRef names what was acted on: the first grounded slot that has a text.
+// codeContradicted is the reason of what is done, but not as expected.
+const codeContradicted = "VERIFY_CONTRADICTED"
+
+// before is the revision of what was acted on: the chosen object's, else what the device called its own state.
+func (st *StepState) before(op *Operation) string {
+	if st.Target != nil {
+		return st.Target.Revision
+	}
+	return op.Pre
+}
+
+// targetRef names what was acted on: an object by its area and id, else the first grounded slot that has a text.
 func targetRef(c *catalog.Capability, arguments map[string]any) string {
+	if slot := c.ObjectSlot(); slot != nil {
+		id, _ := arguments[slot.Name].(string)
+		return slot.Object.Area + ":" + id
+	}
 	for _, slot := range c.Slots {
 		if text, ok := arguments[slot.Name].(string); ok && slot.Grounding != "" {
 			return slot.Grounding + ":" + text

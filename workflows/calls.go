@@ -22,11 +22,12 @@ const (
 	// delivery is how long a gateway's queue may hold a call: past it the route is wrong, and surely nothing was sent.
 	delivery = 5 * time.Second
 	// submitTime bounds a submit; past it nobody knows whether the device has it.
-	submitTime = 10 * time.Second
-	askTime    = 10 * time.Second
-	verifyTime = 8 * time.Second // so that another look fits into the time for a verdict when a gateway dies in the middle of one
-	sayTime    = 3 * time.Second
-	planTime   = 30 * time.Second
+	submitTime  = 10 * time.Second
+	askTime     = 10 * time.Second
+	prepareTime = 10 * time.Second
+	verifyTime  = 8 * time.Second // so that another look fits into the time for a verdict when a gateway dies in the middle of one
+	sayTime     = 3 * time.Second
+	planTime    = 30 * time.Second
 	// modelTime is for two calls of a model, one after the other; modelBounds is how long a person waits for a plan while
 	// the model is asked again and again. A worker that asks one says each few seconds that it lives.
 	modelTime   = 90 * time.Second
@@ -72,6 +73,8 @@ func (r *planRun) carryOut(c plan.Command) {
 		r.queryStatus(c)
 	case plan.FetchContext:
 		r.fetchContext(c)
+	case plan.Prepare:
+		r.prepare(c)
 	case plan.Verify:
 		r.verify(c)
 	case plan.Ask:

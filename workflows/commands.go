@@ -189,6 +189,20 @@ func (r *planRun) fetchContext(c plan.FetchContext) {
 	})
 }
 
+func (r *planRun) prepare(c plan.Prepare) {
+	r.out(r.device(c.Route, plan.ActivityPrepare, "look at what "+stepOf(c.OperationID)+" would act on", prepareTime, c), func(f workflow.Future) plan.Input {
+		var in plan.Prepared
+		if err := f.Get(r.live, &in); err != nil {
+			in = plan.Prepared{Unseen: neverStarted(err), Detail: cause(err)}
+			if !in.Unseen { // the device did not tell in time: nobody knows how things stand
+				in.Report = &plan.Report{Code: plan.CodeStateUnknown, Detail: cause(err)}
+			}
+		}
+		in.OperationID, in.ConnectionEpoch = c.OperationID, c.Route.ConnectionEpoch
+		return in
+	})
+}
+
 func (r *planRun) verify(c plan.Verify) {
 	r.out(r.device(c.Route, plan.ActivityVerify, "see whether "+stepOf(c.OperationID)+" is really done", verifyTime, c), func(f workflow.Future) plan.Input {
 		in, wrong := plan.VerifiedResult{}, true

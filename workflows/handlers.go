@@ -19,7 +19,7 @@ func (r *planRun) handlers() error {
 		update(r, plan.UpdateCancel, "ask the plan to stop; the answer is the plan's state, not yet what physically happened. "+
 			`Input: {"by": "your name", "why": "..."}`, r.mayCancel),
 		update(r, plan.UpdateAnswer, "answer the open question; the current details say which it is. "+
-			`Input: {"question_id": "...", "choice": "...", "by": "your name"}`, r.mayAnswer),
+			`Input: {"question_id": "...", "choice": "...", "by": "your name", "may_confirm": true}; may_confirm: you may consent to it`, r.mayAnswer),
 		update(r, plan.UpdatePause, "hold the next submit; what runs goes on. It is held until every token is resumed. "+
 			`Input: {"token": "...", "by": "your name"}`, r.mayPause),
 		update(r, plan.UpdateResume, "take one token back. "+`Input: {"token": "...", "by": "your name"}`, r.mayResume),
@@ -85,19 +85,10 @@ func (r *planRun) mayCancel(in plan.CancelRequest) error {
 	return nil
 }
 
+// mayAnswer refuses what would change nothing, and says what was decided instead.
 func (r *planRun) mayAnswer(in plan.Answer) error {
-	q := r.state.Question
-	switch {
-	case in.By == "":
-		return errUnsigned
-	case q == nil:
-		return errors.New("no question is open")
-	case q.ID != in.QuestionID:
-		return fmt.Errorf("question %q is not open; %q is", in.QuestionID, q.ID)
-	case r.now() >= q.ExpiresAt:
-		return fmt.Errorf("question %q has expired: no answer in time was taken as no", in.QuestionID)
-	case !slices.Contains(q.Choices, in.Choice):
-		return fmt.Errorf("%q is not a choice; the choices are %v", in.Choice, q.Choices)
+	if refusal := r.state.AnswerRefusal(in, r.now()); refusal != nil {
+		return refusal
 	}
 	return nil
 }

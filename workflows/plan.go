@@ -178,7 +178,7 @@ func (r *planRun) close() (plan.Outcome, error) {
 	switch {
 	case o.Cancel != nil:
 		return o, temporal.NewCanceledError(o)
-	case o.State == plan.Failed || o.State == plan.Unresolved:
+	case o.State == plan.Failed || o.State == plan.NotAsExpected || o.State == plan.Unresolved:
 		message := uitext.Line(string(o.State) + ": " + r.state.View().Why) // seen at once in Temporal's UI
 		return o, temporal.NewNonRetryableApplicationError(message, ErrorTypePlan, nil, o)
 	}

@@ -36,11 +36,50 @@ func (l *linter) capability(c *catalog.Capability, path string) {
 	l.nodeCommand(c, path)
 	l.readBack(c, border.Field(path, "read_back"))
 	l.shows(c, path)
-	if c.Impact == catalog.Irreversible && (c.Confirm == nil || c.Confirm.Policy == "never") {
-		l.fault(path, "unconfirmed", "is irreversible and needs a confirm policy")
-	}
+	l.confirm(c, border.Field(path, "confirm"))
 	for _, name := range sortedKeys(c.Say) {
 		l.text(border.Field(border.Field(path, "say"), name), c.Say[name], fillers(c))
+	}
+}
+
+// bindPath is what a confirmation may be bound to: a path into the context, without calls.
+var bindPath = regexp.MustCompile(`^context(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
+
+func (l *linter) confirm(c *catalog.Capability, path string) {
+	if c.Confirm == nil {
+		return
+	}
+	if c.Impact == catalog.Irreversible && c.Confirm.Policy != catalog.ConfirmAlways {
+		l.fault(border.Field(path, "policy"), "unconfirmed", "is %q, and what cannot be taken back is always confirmed", c.Confirm.Policy)
+	}
+	for i, bind := range c.Confirm.Binds {
+		if !bindPath.MatchString(bind) {
+			l.fault(border.Index(border.Field(path, "binds"), i), "bad_path", "%q is no path into the context, such as context.security.state", bind)
+		}
+	}
+}
+
+// objects checks where the objects of a slot are found, and that there is one such slot at most.
+func (l *linter) objects(c *catalog.Capability, slots string) {
+	first := c.ObjectSlot()
+	for i, s := range c.Slots {
+		path := border.Index(slots, i)
+		switch {
+		case (s.Grounding == catalog.GroundingObject) != (s.Object != nil):
+			l.fault(path, "contradiction", "needs both `grounding: object` and `object`, or neither")
+			continue
+		case s.Object == nil:
+			continue
+		case first.Name != s.Name:
+			l.fault(path, "contradiction", "is a second slot with an object: a capability acts on one")
+		case c.NodeCommand != "" || c.RunsOn("cloud"):
+			l.fault(path, "contradiction", "names an object, which only a device with a context has")
+		}
+		for _, name := range sortedKeys(s.Object.Match) {
+			if _, ok := c.Slot(name); !ok || name == s.Name {
+				l.fault(border.Field(border.Field(border.Field(path, "object"), "match"), name), "unknown_name", "matches %s, which is no other slot of %s", name, c.ID)
+			}
+		}
 	}
 }
 
@@ -54,6 +93,7 @@ func (l *linter) declarations(c *catalog.Capability, path string) {
 			l.fault(border.Field(border.Index(slots, i), "grounding"), "contradiction", "grounds a %s: only text names a %s", s.Schema.Type, s.Grounding)
 		}
 	}
+	l.objects(c, slots)
 	fields := border.Field(border.Field(path, "result_contract"), "bindable_result_fields")
 	contract := &c.ResultContract
 	l.unique("result field", each(contract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }), at(fields, "name"))
@@ -131,6 +171,9 @@ func (l *linter) readBack(c *catalog.Capability, path string) {
 // fillers lists what may fill a capability's sentences: its slots and its listed result fields.
 func fillers(c *catalog.Capability) []string {
 	names := each(c.Slots, func(s catalog.Slot) string { return s.Name })
+	if c.ObjectSlot() != nil {
+		names = append(names, "target")
+	}
 	if c.RunsOn("cloud") && len(c.ResultContract.BindableResultFields) == 0 {
 		return append(names, "tts_response") // all that such a step gives away
 	}

@@ -120,7 +120,11 @@ sentences:
   ask_untold: {ko: 모르는데요?, en: Untold?}
   done_otherwise: {ko: "{steps}", en: "{steps}"}
   returned: {ko: "{steps}", en: "{steps}"}
-  ask_model: {ko: "{what}", en: "{what}"}
+  not_as_expected: {ko: "{steps}", en: "{steps}"}
+  not_confirmed: {ko: "{steps}", en: "{steps}"}
+  ask_confirm: {ko: "{what}?", en: "{what}?"}
+  ask_select: {ko: "{what} {choices}", en: "{what} {choices}"}
+  ask_select_again: {ko: "{what} {choices}", en: "{what} {choices}"}
   steer_nothing: {ko: 없음, en: Nothing}
   steer_unsettled: {ko: 모름, en: Unknown}
   steer_several: {ko: 여럿, en: Several}
@@ -258,7 +262,7 @@ var breaks = map[string]struct{ old, new, path, says string }{
 	"precondition":            {`["context.battery.level > 5"]`, `["battery > 5"]`, "capabilities[0].preconditions[0]", "not a usable condition"},
 	"read_back unknown":       {"read_back: status", "read_back: statsu", "capabilities[0].read_back", "unknown capability"},
 	"read_back that moves":    {"read_back: status", "read_back: purify", "capabilities[0].read_back", "not read_only"},
-	"irreversible":            {"impact: reversible", "impact: irreversible", "capabilities[0]", "needs a confirm policy"},
+	"irreversible":            {"impact: reversible", "impact: irreversible\n    confirm: {policy: never}", "capabilities[0].confirm.policy", "always confirmed"},
 	"say of nothing":          {"{position_name}에 왔어요", "{room}에 왔어요", "capabilities[0].say.done.ko", "{room}"},
 	"say with a bad place":    {"At {position_name}", "At {position_name", "capabilities[0].say.done.en", "{name}"},
 	"say with a bad suffix":   {"{position_name}에 왔어요", "{position_name:까지} 왔어요", "capabilities[0].say.done.ko", "particle"},

@@ -40,7 +40,11 @@ func (t translator) strip(taskMethod string, result map[string]any) map[string]a
 
 // wireTask is a submit as the device gets it. The workflow id is the plan's id (contract.md §3).
 func wireTask(c plan.Submit) wire.Task {
-	return wire.Task{TaskMethod: c.TaskMethod, Params: c.Arguments, Source: "cloud", CompletionTarget: c.CompletionTarget,
+	revision := ""
+	if c.Expect != nil && c.Expect.Target != nil {
+		revision = c.Expect.Target.Revision
+	}
+	return wire.Task{ExpectedRevision: revision, TaskMethod: c.TaskMethod, Params: c.Arguments, Source: "cloud", CompletionTarget: c.CompletionTarget,
 		TimeoutMs: c.TimeoutMs, TTLMs: c.TTLMs,
 		Trace: wire.Trace{CloudWorkflowID: c.PlanID, CloudPlanID: c.PlanID, CloudStepID: c.StepID, CloudOutputKey: c.OutputKey,
 			OperationID: c.OperationID, PlanRevision: c.Revision}}

@@ -127,14 +127,14 @@ func slice() *catalog.Slice {
 	}
 	sentences := map[string]catalog.Text{}
 	for _, s := range []string{"done", "done_unsure", "done_otherwise", "partly", "failed", "cancelled", "unresolved", "returned",
-		"ask_late", "ask_wait", "ask_rest", "ask_decision", "ask_unverified", "ask_model"} {
+		"ask_late", "ask_wait", "ask_rest", "ask_decision", "ask_unverified", "ask_confirm", "ask_select", "ask_select_again", "not_confirmed", "not_as_expected"} {
 		sentences[s] = catalog.Text{Ko: s + ": {steps}"}
 	}
 	return &catalog.Slice{Digest: "explored", Sentences: sentences,
 		Capabilities: []catalog.Capability{
 			capability("move", catalog.Reversible, "", "room", "area"),
 			capability("purify", catalog.Reversible, "looked", "area"),
-			capability("unlock", catalog.Persistent, "looked", ""),
+			asModel(capability("unlock", catalog.Persistent, "looked", "")),
 			capability("dock", catalog.Reversible, "", ""),
 			capability("home", catalog.Reversible, "", ""),
 			inCloud(capability("tell", catalog.ReadOnly, "", "area")),
@@ -149,6 +149,12 @@ func slice() *catalog.Slice {
 			{Code: "HOME", Default: string(plan.DecideReturn)},
 			{Code: "STOP", Default: string(plan.DecideCancel), RequiresDecision: true},
 		}}
+}
+
+// asModel lets a person's plan go without a confirmation: what a model puts in one is always confirmed.
+func asModel(c catalog.Capability) catalog.Capability {
+	c.Confirm = &catalog.Confirm{Policy: catalog.ConfirmFromModel}
+	return c
 }
 
 func inCloud(c catalog.Capability) catalog.Capability {

@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"errand/catalog/condition"
+	"errand/plan"
+)
+
+// Prepare looks at what a step would act on, and moves nothing: its candidates, the state that a confirmation is bound to, and
+// its preconditions. What cannot be told is looked at once more, since a source may just be on its way; after that it is a
+// reason of its own, and never taken for true (law 17).
+func (d *Device) Prepare(ctx context.Context, c plan.Prepare) (plan.Prepared, error) {
+	out := plan.Prepared{OperationID: c.OperationID}
+	for look := 1; ; look++ {
+		seen, err := d.link.Context(ctx, c.DeviceID)
+		if err != nil {
+			out.Unseen, out.Detail = errors.Is(err, ErrNotConnected), err.Error()
+			if !out.Unseen {
+				out.Report = &plan.Report{Code: plan.CodeStateUnknown, Detail: err.Error()}
+			}
+			return out, nil
+		}
+		unknown := d.prepared(c, freshened(seen), &out)
+		if !unknown || look == 2 || d.looks(ctx) != nil {
+			return out, nil
+		}
+	}
+}
+
+// prepared fills in one look, and reports whether it could not tell everything.
+func (d *Device) prepared(c plan.Prepare, seen map[string]any, out *plan.Prepared) (unknown bool) {
+	out.Report, out.Candidates, out.StateVersion = nil, nil, ""
+	if c.Object != nil {
+		found, known := plan.Objects(seen, c.Object, c.Arguments, c.Locale)
+		if !known {
+			out.Report = untold("context." + c.Object.Area + ".items")
+			return true
+		}
+		out.Candidates = found
+	}
+	version, absent := plan.BoundState(seen, c.Binds)
+	if absent != "" {
+		out.Report = untold(absent)
+		return true
+	}
+	out.StateVersion = version
+	report, truth := holds(c.Preconditions, c.CapabilityID, seen, c.Arguments)
+	out.Report = report
+	return truth == condition.Unknown
+}
+
+func untold(path string) *plan.Report {
+	return &plan.Report{Code: plan.CodeStateUnknown, Params: map[string]any{"path": path}, Detail: path + " is not in the device's context, or is stale"}
+}
+
+// holds evaluates preconditions. The report is nil if all of them are true.
+func holds(preconditions []string, capability string, seen, arguments map[string]any) (*plan.Report, condition.Truth) {
+	for _, expression := range preconditions {
+		truth, err := judge(expression, seen, arguments, nil, 0)
+		if err != nil {
+			return &plan.Report{Code: "PRECONDITION_FAILED", Params: map[string]any{"precondition": expression},
+				Detail: fmt.Sprintf("precondition of %s: %v", capability, err)}, condition.False
+		}
+		if truth != condition.True {
+			return &plan.Report{Code: "PRECONDITION_FAILED", Params: map[string]any{"precondition": expression},
+				Detail: fmt.Sprintf("%s: %q is %v", capability, expression, truth)}, truth
+		}
+	}
+	return nil, condition.True
+}
+
+// changed says what is no longer as a step was prepared for; nil if all of it is. An object that is gone and one that has
+// another revision are told apart: the first cannot be acted on at all.
+func changed(e *plan.Expect, seen map[string]any) *plan.Report {
+	if e == nil {
+		return nil
+	}
+	version, absent := plan.BoundState(seen, e.Binds)
+	switch {
+	case absent != "":
+		return untold(absent)
+	case version != e.StateVersion:
+		return &plan.Report{Code: "STATE_CHANGED", Detail: fmt.Sprintf("%v changed since it was looked at", e.Binds)}
+	case e.Target == nil:
+		return nil
+	}
+	revision, state := plan.Revision(seen, e.Area, e.Target.ID)
+	switch {
+	case state == plan.ObjectUntold:
+		return untold("context." + e.Area + ".items")
+	case state == plan.ObjectGone:
+		return &plan.Report{Code: "TARGET_NOT_FOUND", Params: map[string]any{"id": e.Target.ID}, Detail: e.Area + " has it no more"}
+	case revision != e.Target.Revision:
+		return &plan.Report{Code: "STATE_CHANGED", Params: map[string]any{"id": e.Target.ID},
+			Detail: fmt.Sprintf("%s %s is at revision %s, and was chosen at %s", e.Area, e.Target.ID, revision, e.Target.Revision)}
+	}
+	return nil
+}
