@@ -151,7 +151,7 @@ func (m *machine) unwanted(i int, report Report) {
 		m.end(Failed, &report)
 		return
 	}
-	st.op().Phase, st.op().Unasked = OpRefused, true
+	st.Closed = StepSkipped
 	if m.s.Document.Steps[i].Optional {
 		m.excuse(i, ExcuseSkipped)
 		return

@@ -225,7 +225,7 @@ func (s *State) given(i int, slot string) (string, bool) {
 // hints are the slots by which an object was looked for.
 func (s *State) hints(i int) map[string]any {
 	hints := map[string]any{}
-	for name := range s.capability(i).ObjectSlot().Object.Match {
+	for _, name := range sortedKeys(s.capability(i).ObjectSlot().Object.Match) {
 		if value, given := s.Steps[i].Arguments[name]; given {
 			hints[name] = value
 		}

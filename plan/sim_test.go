@@ -115,6 +115,8 @@ type sim struct {
 	looks    bool // and for the look at the device that comes before a decision
 	released *plan.LeaseRelease
 	hostile  bool
+	home     map[string]any // the context that Prepare sees; untold says why it cannot be seen
+	untold   *plan.Report
 }
 
 type delayed struct {
@@ -254,6 +256,9 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		if h == notSent || (h != vanish && c.Route.ConnectionEpoch != d.connection) {
 			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUndelivered, ConnectionEpoch: c.Route.ConnectionEpoch}
 		}
+		if report := s.changed(c.Expect); report != nil {
+			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Unasked: true, Report: report}
+		}
 		if h == late {
 			s.delayed = append(s.delayed, delayed{submit: c, until: s.now + c.TTLMs})
 		}
@@ -281,6 +286,8 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 			return plan.CancelAnswered{OperationID: c.OperationID, Case: plan.CancelUnreachable, ConnectionEpoch: c.Route.ConnectionEpoch}
 		}
 		return answer
+	case plan.Prepare:
+		return s.prepared(c, h)
 	case plan.Verify:
 		if h == notSent || c.Route.ConnectionEpoch != d.connection {
 			return plan.VerifiedResult{OperationID: c.OperationID, Unseen: true, ConnectionEpoch: c.Route.ConnectionEpoch}
@@ -299,6 +306,39 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 		return plan.Decided{}
 	}
 	s.t.Fatalf("no answer for %T", c)
+	return nil
+}
+
+// prepared looks at the home as whoever carries out a Prepare does.
+func (s *sim) prepared(c plan.Prepare, h how) plan.Input {
+	in := plan.Prepared{OperationID: c.OperationID, Report: s.untold, ConnectionEpoch: c.Route.ConnectionEpoch, Unseen: h != fine}
+	if h != fine || s.untold != nil {
+		return in
+	}
+	if c.Object != nil {
+		in.Candidates, _ = plan.Objects(s.home, c.Object, c.Arguments, c.Locale)
+	}
+	in.StateVersion, _ = plan.BoundState(s.home, c.Binds)
+	return in
+}
+
+// changed says what is no longer as a submit expects it.
+func (s *sim) changed(e *plan.Expect) *plan.Report {
+	if e == nil {
+		return nil
+	}
+	if version, _ := plan.BoundState(s.home, e.Binds); version != e.StateVersion {
+		return &plan.Report{Code: "STATE_CHANGED"}
+	}
+	if e.Target == nil {
+		return nil
+	}
+	switch revision, state := plan.Revision(s.home, e.Area, e.Target.ID); {
+	case state == plan.ObjectGone:
+		return &plan.Report{Code: "TARGET_NOT_FOUND"}
+	case revision != e.Target.Revision:
+		return &plan.Report{Code: "STATE_CHANGED"}
+	}
 	return nil
 }
 

@@ -193,6 +193,50 @@ var machines = []broken{
 		}
 		return plan.Step(s, at, in)
 	}},
+	{16, "a no is taken for a yes", "one, confirmed", 0, told(func(_ plan.State, in plan.Input) plan.Input {
+		if answer, ok := in.(plan.Answer); ok && answer.Choice == "no" {
+			answer.Choice = "yes"
+			return answer
+		}
+		return in
+	})},
+	{16, "anybody may consent", "one, confirmed", 1, told(func(_ plan.State, in plan.Input) plan.Input {
+		if answer, ok := in.(plan.Answer); ok {
+			answer.MayConfirm = true
+			return answer
+		}
+		return in
+	})},
+	{16, "what starts late starts all the same", "one, confirmed", 1, commanding(func(_ plan.State, c plan.Command) plan.Command {
+		if submit, ok := c.(plan.Submit); ok {
+			submit.TTLMs = 30 * 60_000
+			return submit
+		}
+		return c
+	})},
+	{16, "one is confirmed, another is sent", "one, chosen and confirmed", 0, commanding(func(_ plan.State, c plan.Command) plan.Command {
+		if submit, ok := c.(plan.Submit); ok {
+			submit.Expect = &plan.Expect{Area: "things", Target: &plan.Target{ID: "y", Revision: "1"}}
+			return submit
+		}
+		return c
+	})},
+	{16, "the next best is taken", "one, chosen", 1, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
+		if seen, ok := in.(plan.Prepared); ok && len(s.Steps) > 0 && s.Steps[0].Prepared > 0 && len(seen.Candidates) > 0 {
+			s.Steps = slices.Clone(s.Steps)
+			s.Steps[0].Target = nil
+			seen.Candidates = seen.Candidates[:1]
+			in = seen
+		}
+		return plan.Step(s, at, in)
+	}},
+	{16, "a consent serves twice", "one, confirmed", 1, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
+		next, out := plan.Step(s, at, in)
+		if q := next.Question; q != nil && q.Kind == "confirm" && len(next.Steps[0].Ops) > 1 {
+			return plan.Step(next, at, plan.Answer{QuestionID: q.ID, Choice: "yes", By: "nobody", MayConfirm: true})
+		}
+		return next, out
+	}},
 	{18, "nobody is asked to wake the plan", "one", 0, func(s plan.State, at int64, in plan.Input) (plan.State, []plan.Command) {
 		next, out := plan.Step(s, at, in)
 		if next.Device.Awaiting {

@@ -26,6 +26,7 @@ type canon struct {
 	steps    []plan.StepState
 	ops      []plan.Operation
 	ends     []plan.Event
+	yes      [8]plan.Confirmation
 	route    plan.Route
 	cancel   plan.Latch
 	ending   plan.Ending
@@ -93,6 +94,7 @@ func (c *canon) blank(n *Node) {
 	s.Journal, s.Entries = nil, 0
 	s.Asked, s.LLMCalls = 0, 0 // they only number and count
 	s.Taken = nil              // for people
+	s.Answers = nil            // an answer to an old question is refused, whatever it was
 	s.Lease.Since = 0          // for people
 	c.times(s, &n.State)
 	c.device(s)
@@ -175,6 +177,10 @@ func (c *canon) stepsOf(s *plan.State) {
 			c.operation(&st.Ops[j], st.VerifyBy > 0)
 		}
 		st.VerifyBy, st.WaitUntil = c.until(st.VerifyBy), c.until(st.WaitUntil)
+		if st.Confirmation != nil && i < len(c.yes) {
+			c.yes[i] = plan.Confirmation{Hash: st.Confirmation.Hash, Until: c.until(st.Confirmation.Until)}
+			st.Confirmation = &c.yes[i]
+		}
 	}
 	s.Steps = c.steps
 }

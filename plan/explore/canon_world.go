@@ -14,6 +14,9 @@ func (c *canon) world(d *digest, n *Node) {
 	d.truth(w.Leased)
 	d.text(w.Store)
 	d.word(uint64(w.Decides))
+	for _, revision := range w.Revisions {
+		d.word(uint64(revision))
+	}
 	for i := range w.Tasks {
 		c.task(d, &w.Tasks[i])
 	}
@@ -30,7 +33,7 @@ func (c *canon) world(d *digest, n *Node) {
 	}
 	for _, cp := range w.Copies {
 		if w.Now < cp.Until {
-			bag += mixed(3, opWord(cp.Op), uint64(cp.Until-w.Now))
+			bag += mixed(3, opWord(cp.Op), uint64(cp.Until-w.Now), objectWord(cp.Object))
 		}
 	}
 	for i := range w.Requests {
@@ -43,8 +46,18 @@ func (c *canon) world(d *digest, n *Node) {
 		one.text(string(e.End))
 		bag += mixed(5, one.sum)
 	}
+	for _, k := range w.Consents {
+		if w.Now < k.Until {
+			bag += mixed(6, opWord(k.Op), objectWord(k.Object), uint64(k.Until-w.Now))
+		}
+	}
+	for _, p := range w.Picks {
+		bag += mixed(7, uint64(p.Step), objectWord(p.Object))
+	}
 	d.word(bag)
 }
+
+func objectWord(o Object) uint64 { return uint64(o.Number)<<8 | uint64(o.Revision) }
 
 func opWord(op Op) uint64 { return uint64(op.Step)<<8 | uint64(op.Generation) }
 
@@ -61,6 +74,7 @@ func (c *canon) task(d *digest, t *Task) {
 	d.text(string(t.Phase))
 	d.truth(t.Stopping)
 	d.word(uint64(c.until(t.StartBy)))
+	d.word(objectWord(t.Object))
 	if t.End != nil {
 		c.said(d, t.End)
 	}
@@ -111,6 +125,7 @@ func (c *canon) request(w *World, r *Request) uint64 {
 	case plan.Submit:
 		d.text("submit")
 		d.text(cmd.OperationID)
+		d.word(uint64(c.until(r.startBy(cmd))))
 		over(cmd.Route)
 	case plan.QueryStatus:
 		d.text("status")
@@ -118,6 +133,10 @@ func (c *canon) request(w *World, r *Request) uint64 {
 		over(cmd.Route)
 	case plan.CancelTask:
 		d.text("cancel")
+		d.text(cmd.OperationID)
+		over(cmd.Route)
+	case plan.Prepare:
+		d.text("prepare")
 		d.text(cmd.OperationID)
 		over(cmd.Route)
 	case plan.Verify:
@@ -155,6 +174,9 @@ func (c *canon) reply(d *digest, in plan.Input) {
 	case plan.StatusReported:
 		end, answer.Terminal, answer.ConnectionEpoch = answer.Terminal, nil, c.ago(answer.ConnectionEpoch)
 		answer.Epoch, answer.AsOfSeq = c.place(answer.Epoch, answer.AsOfSeq), 0
+		d.value(answer)
+	case plan.Prepared:
+		answer.ConnectionEpoch = c.ago(answer.ConnectionEpoch)
 		d.value(answer)
 	case plan.CancelAnswered:
 		end, answer.Terminal, answer.ConnectionEpoch = answer.Terminal, nil, c.ago(answer.ConnectionEpoch)

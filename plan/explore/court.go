@@ -72,6 +72,7 @@ func (c *court) transition(t *Transition) {
 	c.questions(t)
 	c.plans(t)
 	c.ledger(t)
+	c.consented(t)
 	c.stopping(t)
 	if t.After.State.Outcome != nil {
 		c.outcome(t.After)

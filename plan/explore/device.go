@@ -11,7 +11,7 @@ import (
 // one, are refused; a terminal is stored with its task; what is not started within its time to live is not started.
 
 // submit takes an operation in, or says why not. A copy's answer reaches nobody.
-func (w *World) submit(op Op, startBy int64, refusal *plan.Report) plan.Submitted {
+func (w *World) submit(op Op, object Object, startBy int64, refusal *plan.Report) plan.Submitted {
 	answer := plan.Submitted{OperationID: idOf(op), Delivery: plan.DeliveryAccepted, StoreID: w.Store}
 	if i := w.task(op); i >= 0 {
 		answer.TaskID, answer.Terminal = taskID(op), w.Tasks[i].End
@@ -24,12 +24,14 @@ func (w *World) submit(op Op, startBy int64, refusal *plan.Report) plan.Submitte
 		refusal = stale
 	case refusal == nil && w.olderAlive(op):
 		refusal = olderAlive
+	case refusal == nil && !w.stands(object):
+		refusal = changed
 	}
 	if refusal != nil {
 		w.bury(op)
 		return plan.Submitted{OperationID: answer.OperationID, Delivery: plan.DeliveryRefused, Report: refusal}
 	}
-	w.Tasks = added(w.Tasks, Task{Op: op, Phase: plan.OpAccepted, StartBy: startBy})
+	w.Tasks = added(w.Tasks, Task{Op: op, Phase: plan.OpAccepted, StartBy: startBy, Object: object})
 	w.report(op, plan.EventQueued, nil, nil)
 	answer.TaskID = taskID(op)
 	return answer

@@ -72,7 +72,7 @@ type adder func(d *digest, v reflect.Value)
 type adders map[reflect.Type]adder
 
 // compiled is filled once, with what explorations meet, and only read after that.
-var compiled = foresee(plan.State{}, plan.MakePlan{}, plan.Submit{}, plan.CancelTask{}, plan.QueryStatus{}, plan.FetchContext{}, plan.Verify{},
+var compiled = foresee(plan.State{}, plan.MakePlan{}, plan.Submit{}, plan.CancelTask{}, plan.QueryStatus{}, plan.FetchContext{}, plan.Verify{}, plan.Prepare{}, plan.Prepared{},
 	plan.Ask{}, plan.WithdrawQuestion{}, plan.Say{}, plan.Decide{}, plan.Finish{}, plan.Submitted{}, plan.StatusReported{}, plan.CancelAnswered{},
 	"", 0.0, false, map[string]any{}, []any{})
 

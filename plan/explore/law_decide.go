@@ -57,7 +57,7 @@ func (c *court) questions(t *Transition) {
 // resolves reports whether an input can end what a question is about: then the question goes with it.
 func resolves(in plan.Input) bool {
 	switch in.(type) {
-	case plan.Event, plan.Submitted, plan.StatusReported, plan.CancelAnswered, plan.Decided:
+	case plan.Event, plan.Submitted, plan.StatusReported, plan.CancelAnswered, plan.Decided, plan.Amend:
 		return true
 	}
 	return false
@@ -79,7 +79,7 @@ func (c *court) bounds(t *Transition) {
 		if tries > 1 {
 			c.meets(13)
 		}
-		if tries > maxTries+recoveries(&s.Steps[i]) {
+		if tries > maxTries+recoveries(&s.Steps[i])+s.Steps[i].Prepared {
 			c.violated(13, "step %s is tried for the %dth time", s.Steps[i].ID, tries)
 		}
 	}

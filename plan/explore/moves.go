@@ -32,6 +32,8 @@ const (
 	pauses
 	resumes
 	personAnswers
+	strangerAnswers // one who may not confirm says yes
+	byHand          // a person at the device changes or takes away an object
 	amends
 	amendsRest
 	followsUp
@@ -185,6 +187,10 @@ func (n *Node) people(add func(kind, int, int8)) {
 	if !n.State.Held {
 		add(heldBack, 0, 0)
 	}
+	if q := n.State.Question; q != nil && q.Kind == "confirm" {
+		add(strangerAnswers, 0, 0)
+	}
+	n.byHand(add)
 	if n.place(stepIDs[addedStep]) < 0 && n.State.Document != nil {
 		add(amends, 0, 0)
 		add(amendsRest, 0, 0)
@@ -222,7 +228,7 @@ func (n *Node) do(mv Move) plan.Input {
 		c := w.Copies[mv.At]
 		w.Copies = without(w.Copies, int(mv.At))
 		if w.Now < c.Until {
-			w.submit(c.Op, c.Until, nil)
+			w.submit(c.Op, c.Object, c.Until, nil)
 		}
 	case linkUp:
 		w.connect()
@@ -249,8 +255,12 @@ func (n *Node) do(mv Move) plan.Input {
 		return plan.Pause{Token: "x", By: "kim"}
 	case resumes:
 		return plan.Resume{Token: n.State.Pauses[mv.At], By: "kim"}
-	case personAnswers:
-		return plan.Answer{QuestionID: n.State.Question.ID, Choice: n.State.Question.Choices[mv.At], By: "kim"}
+	case personAnswers, strangerAnswers:
+		in := plan.Answer{QuestionID: n.State.Question.ID, Choice: n.State.Question.Choices[mv.At], By: "kim", MayConfirm: mv.Kind == personAnswers}
+		n.heard(in)
+		return in
+	case byHand:
+		w.Revisions[mv.At] = mv.How
 	case amends:
 		return plan.Amend{Steps: []plan.StepSpec{step(addedStep, "dock", 0)}, By: "kim"}
 	case amendsRest:

@@ -66,6 +66,9 @@ func (sh *Shape) ready() {
 		start.Document, start.Slice = sh.Document, sh.slice
 	}
 	sh.root = &Node{State: plan.New(start), World: World{Now: askedAt, Online: true, Connection: 1, Epoch: 1, Store: "store", shape: sh}}
+	if sh.Home {
+		sh.root.World.Revisions = [objects]int8{1, 1}
+	}
 }
 
 // interned gives documents and slices that are equal one pointer and a number, so that they need not be read again.

@@ -14,7 +14,7 @@ var kindNames = map[kind]string{
 	reboots: "the device reboots", wiped: "the device loses its store", dropped: "the oldest report is lost", overtaken: "the oldest report is overtaken",
 	twice: "the oldest report comes, and will again", nameless: "the oldest report comes without its operation id",
 	unreadable: "a report comes that cannot be used", observes: "the device sees something", cancels: "a person cancels", pauses: "a person pauses", resumes: "a person resumes",
-	personAnswers: "a person answers", amends: "a person adds a step", amendsRest: "a person replaces the rest", withdraws: "a person withdraws a step", followsUp: "a person says what comes next",
+	personAnswers: "a person answers", strangerAnswers: "one who may not confirm answers", byHand: "somebody changes an object", amends: "a person adds a step", amendsRest: "a person replaces the rest", withdraws: "a person withdraws a step", followsUp: "a person says what comes next",
 	heldBack: "a new run is about to begin", letGo: "the new run begins", wakes: "the plan is woken", timePasses: "time passes",
 }
 
@@ -27,7 +27,7 @@ var howNames = map[int8]string{
 }
 
 var workNames = map[int8]string{
-	starts: "starts", stops: "has stopped", completes: "completes", goesOn: "goes on", tooOld: "is too old to start", failAgain: "fails: try again",
+	starts: "starts", stops: "has stopped", completes: "completes", goesOn: "goes on", tooOld: "is too old to start", otherNow: "finds its object changed", failAgain: "fails: try again",
 	failMend: "fails: mend", failAsk: "fails: ask", failHome: "fails: go home", failStop: "fails: stop", timesOut: "times out", cancelsItself: "is cancelled by the device", blocks: "is blocked", blockWait: "is blocked: wait", blockMend: "is blocked: mend",
 	blockAgain: "is blocked: try again", blockAsk: "is blocked: ask", blockStop: "is blocked: stop", completesPoor: "completes without its result",
 	completesMistyped: "completes with a wrong result",
@@ -50,13 +50,22 @@ func (n *Node) describe(mv Move) string {
 		return fmt.Sprintf("%s (%s)", kindNames[mv.Kind], n.World.Outbox[0].Name)
 	case withdraws:
 		return joined(kindNames[mv.Kind], n.State.Steps[mv.At].ID)
-	case personAnswers:
+	case byHand:
+		return joined(kindNames[mv.Kind], objectIDs[mv.At]+" "+orGone(revisions[mv.How]))
+	case personAnswers, strangerAnswers:
 		return joined(kindNames[mv.Kind], n.State.Question.Choices[mv.At])
 	case timePasses:
 		return instantNames[mv.How]
 	default:
 		return kindNames[mv.Kind]
 	}
+}
+
+func orGone(revision string) string {
+	if revision == "" {
+		return "is gone"
+	}
+	return "is at revision " + revision
 }
 
 func joined(what, how string) string {
@@ -77,6 +86,8 @@ func brief(v any) string {
 		return "CancelTask " + v.OperationID
 	case plan.Verify:
 		return "Verify " + v.OperationID
+	case plan.Prepare:
+		return "Prepare " + v.OperationID
 	case plan.SetDeadline:
 		return fmt.Sprintf("SetDeadline %.1fs", float64(v.At-askedAt)/1000)
 	case plan.Ask:

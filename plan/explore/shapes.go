@@ -42,6 +42,8 @@ type Shape struct {
 	Spoken bool
 	// Quiet leaves out the reports that a gateway keeps to itself.
 	Quiet bool
+	// Home says that there are objects, and a person at the device who changes them.
+	Home bool
 	// RetentionMs is how long the device declares to remember; 0 is for ever.
 	RetentionMs int64
 
@@ -95,6 +97,10 @@ func Shapes() []*Shape {
 		{Name: "one in the cloud", Faults: 2, Document: document(step(0, "post"))},
 		{Name: "cloud between", Faults: 2, Document: retold(), Quiet: true},
 		{Name: "cloud, then two", Faults: 2, Document: document(step(0, "post"), step(1, "move"), step(2, "unlock", 0, 1)), Quiet: true},
+		{Name: "one, chosen", Faults: 2, Document: document(step(0, "lamp")), Home: true, Quiet: true},
+		{Name: "one, confirmed", Faults: 2, Document: document(step(0, "arm")), Home: true, Quiet: true},
+		{Name: "one, chosen and confirmed", Faults: 2, Document: document(step(0, "open")), Home: true, Quiet: true},
+		{Name: "confirmed after another", Faults: 1, Document: document(move, step(1, "open", 0)), Home: true, Quiet: true},
 		{Name: "chain of two", Faults: 2, Document: chain},
 		{Name: "chain of two, replanned", Faults: 2, Document: chain, Decider: "model", Says: []int8{decideReplan, decideReturn}, Quiet: true},
 		{Name: "two backwards", Faults: 2, Document: document(step(0, "unlock", 1), step(1, "move")), Quiet: true},
@@ -137,6 +143,9 @@ func slice() *catalog.Slice {
 			asModel(capability("unlock", catalog.Persistent, "looked", "")),
 			capability("dock", catalog.Reversible, "", ""),
 			capability("home", catalog.Reversible, "", ""),
+			acting(capability("lamp", catalog.Reversible, "", "")),
+			always(capability("arm", catalog.Persistent, "", "")),
+			acting(always(capability("open", catalog.Irreversible, "", ""))),
 			inCloud(capability("tell", catalog.ReadOnly, "", "area")),
 			inCloud(capability("post", catalog.Reversible, "", "")),
 		},
@@ -154,6 +163,22 @@ func slice() *catalog.Slice {
 // asModel lets a person's plan go without a confirmation: what a model puts in one is always confirmed.
 func asModel(c catalog.Capability) catalog.Capability {
 	c.Confirm = &catalog.Confirm{Policy: catalog.ConfirmFromModel}
+	return c
+}
+
+// always has a person confirm it, bound to a state.
+func always(c catalog.Capability) catalog.Capability {
+	c.Confirm = &catalog.Confirm{Policy: catalog.ConfirmAlways, Binds: []string{"context.state"}}
+	return c
+}
+
+// acting gives a capability an object to act on.
+func acting(c catalog.Capability) catalog.Capability {
+	c.Slots = append(c.Slots, catalog.Slot{Name: "target", Schema: catalog.SlotSchema{Type: "string"}, Required: true, Grounding: catalog.GroundingObject,
+		Object: &catalog.Object{Area: "things", Choice: catalog.Text{Ko: "{id}"}}})
+	if c.Confirm != nil {
+		c.Confirm = &catalog.Confirm{Policy: c.Confirm.Policy} // its revision is what it is bound to
+	}
 	return c
 }
 
@@ -178,6 +203,7 @@ var (
 	tombstoned = &plan.Report{Code: "TOMBSTONED"}
 	stale      = &plan.Report{Code: "STALE_GENERATION"}
 	olderAlive = &plan.Report{Code: "OLDER_ALIVE"}
+	changed    = &plan.Report{Code: "STATE_CHANGED"}
 	saw        = plan.Observation{EventID: "o", DeviceID: device, Kind: "smoke", RequiresDecision: true}
 )
 

@@ -48,7 +48,7 @@ func (n *Node) answers(i int, free bool) []int8 {
 			return []int8{asItIs}
 		}
 	case plan.Submit:
-		return w.submitAnswers(c, free)
+		return w.submitAnswers(c, r.startBy(c), free)
 	case plan.Perform:
 		return performAnswers(r, c, free)
 	case plan.QueryStatus:
@@ -58,6 +58,11 @@ func (n *Node) answers(i int, free bool) []int8 {
 		return either(free, []int8{asItIs}, []int8{slowly, undelivered, unsupported})
 	case plan.CancelTask:
 		return w.cancelAnswers(c, free)
+	case plan.Prepare:
+		if !w.Online || c.Route.ConnectionEpoch != w.Connection {
+			return freely(free, undelivered)
+		}
+		return either(free, []int8{asItIs}, []int8{slowly, undelivered, refuseStop})
 	case plan.Verify:
 		if !w.Online || c.Route.ConnectionEpoch != w.Connection {
 			return freely(free, unseen)
@@ -87,8 +92,11 @@ func either(free bool, behaved, faulty []int8) []int8 {
 	return faulty
 }
 
-func (w *World) submitAnswers(c plan.Submit, free bool) []int8 {
-	reaches := w.Online && c.Route.ConnectionEpoch == w.Connection
+// startBy is when a submit is too old to start: whoever holds it subtracts the time held (design §6).
+func (r *Request) startBy(c plan.Submit) int64 { return r.At + c.TTLMs }
+
+func (w *World) submitAnswers(c plan.Submit, startBy int64, free bool) []int8 {
+	reaches := w.Online && c.Route.ConnectionEpoch == w.Connection && w.Now < startBy
 	switch op := opOf(c.OperationID); {
 	case free && !reaches:
 		return []int8{undelivered}
@@ -129,10 +137,14 @@ func (n *Node) answer(i int, how int8) plan.Input {
 		return nil
 	}
 	w.Requests = without(w.Requests, i)
-	if r.Reply != nil {
-		return r.Reply
+	in := r.Reply
+	if in == nil {
+		in = w.reply(r, how)
 	}
-	return w.reply(r, how)
+	if seen, ok := in.(plan.Prepared); ok {
+		w.singled(seen)
+	}
+	return in
 }
 
 func (w *World) reply(r Request, how int8) plan.Input {
@@ -143,13 +155,15 @@ func (w *World) reply(r Request, how int8) plan.Input {
 		}
 		return plan.DeviceFound{Route: w.route()}
 	case plan.Submit:
-		return w.replySubmit(c, how)
+		return w.replySubmit(c, r.startBy(c), how)
 	case plan.Perform:
 		return w.replyPerform(c, how)
 	case plan.QueryStatus:
 		return w.replyStatus(c, how)
 	case plan.CancelTask:
 		return w.replyCancel(c, how)
+	case plan.Prepare:
+		return w.replyPrepare(c, how)
 	case plan.Verify:
 		return plan.VerifiedResult{OperationID: c.OperationID, Verdict: verdicts[how], Unseen: how == unseen, ConnectionEpoch: c.Route.ConnectionEpoch, VerifiedBy: "context"}
 	case plan.FetchContext:
@@ -184,21 +198,27 @@ func (w *World) route() plan.Route {
 		RetentionMs: w.shape.RetentionMs, Profile: plan.Profile{Status: true, Dedupe: true, Outbox: true}}
 }
 
-func (w *World) replySubmit(c plan.Submit, how int8) plan.Input {
-	op := opOf(c.OperationID)
+func (w *World) replySubmit(c plan.Submit, startBy int64, how int8) plan.Input {
+	op, object := opOf(c.OperationID), Object{}
+	if c.Expect != nil {
+		object = objectOf(c.Expect.Target)
+	}
 	answer := plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown}
+	if how != undelivered && how != ourOwnNo && !w.met(c.Expect) { // whoever sends it looks first
+		return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Unasked: true, Report: changed, ConnectionEpoch: c.Route.ConnectionEpoch}
+	}
 	switch how {
 	case undelivered:
 		answer.Delivery = plan.DeliveryUndelivered
 	case lost:
 	case late:
-		w.Copies = added(w.Copies, Copy{Op: op, Until: w.Now + c.TTLMs})
+		w.Copies = added(w.Copies, Copy{Op: op, Until: startBy, Object: object})
 	case ourOwnNo:
 		answer.Delivery, answer.Unasked, answer.Report = plan.DeliveryRefused, true, again
 	case unheard:
-		w.submit(op, w.Now+c.TTLMs, nil)
+		w.submit(op, object, startBy, nil)
 	default:
-		answer = w.submit(op, w.Now+c.TTLMs, refusals[how])
+		answer = w.submit(op, object, startBy, refusals[how])
 	}
 	answer.ConnectionEpoch = c.Route.ConnectionEpoch
 	return answer

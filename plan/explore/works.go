@@ -13,6 +13,7 @@ const (
 	completes
 	goesOn    // after it was blocked
 	tooOld    // it was not started in its time to live
+	otherNow  // what it should act on is no longer as it was chosen
 	failAgain // FAILED, where the table's decision is to retry
 	failMend  // FAILED, where the table's recovery is to retry
 	failAsk
@@ -39,6 +40,8 @@ func (n *Node) deviceWorks(add func(kind, int, int8)) {
 	switch t := w.Tasks[i]; {
 	case t.Phase == plan.OpAccepted && w.Now >= t.StartBy:
 		add(worksOn, i, tooOld)
+	case t.Phase == plan.OpAccepted && !w.stands(t.Object):
+		add(worksOn, i, otherNow)
 	case t.Phase == plan.OpAccepted:
 		add(worksOn, i, starts)
 	case t.Stopping:
@@ -92,7 +95,7 @@ var endings = map[int8]struct {
 	why    *plan.Report
 	result map[string]any
 }{
-	stops: {name: plan.EventCancelled}, completes: {name: plan.EventCompleted, result: good}, tooOld: {name: plan.EventTimedOut},
+	stops: {name: plan.EventCancelled}, completes: {name: plan.EventCompleted, result: good}, tooOld: {name: plan.EventTimedOut}, otherNow: {name: plan.EventFailed, why: changed},
 	failAgain: {name: plan.EventFailed, why: again}, failMend: {name: plan.EventFailed, why: mend}, failAsk: {name: plan.EventFailed, why: ask},
 	failHome: {name: plan.EventFailed, why: home}, failStop: {name: plan.EventFailed, why: stop},
 	timesOut: {name: plan.EventTimedOut}, cancelsItself: {name: plan.EventCancelled},

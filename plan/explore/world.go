@@ -25,6 +25,9 @@ type World struct {
 	Ledger     []Effect      // what physically happened; only the device writes it, and nothing wipes it
 	Decides    int           // decisions asked for so far
 	Leased     bool          // the device is this plan's
+	Revisions  [objects]int8 // of the home's objects: see home.go
+	Consents   []Consent     // what a person agreed to
+	Picks      []Pick        // which objects were singled out
 
 	shape *Shape // what never changes
 }
@@ -38,6 +41,7 @@ type Task struct {
 	Phase    plan.OpPhase
 	Stopping bool  // a cancel was taken, and it still moves
 	StartBy  int64 // not started by then, it is too old to start
+	Object   Object
 	End      *plan.Event
 }
 
@@ -45,8 +49,9 @@ func (t *Task) over() bool { return t.Phase.Dead() }
 
 // Copy is a submit under way, with the time after which it is too old.
 type Copy struct {
-	Op    Op
-	Until int64
+	Op     Op
+	Until  int64
+	Object Object
 }
 
 // Request is a command that is out, since when, and its answer once the device gave it but it is still on its way.
