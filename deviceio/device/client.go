@@ -29,6 +29,10 @@ type Handler interface {
 type Options struct {
 	// URL of the gateway, ws:// or wss://. Default: the one in SetupCode.
 	URL string
+	// Fingerprint is the SHA-256 of the gateway's TLS certificate, in hex: exactly that one is trusted then, and those that it announces
+	// to take its place. Default: the one in SetupCode, else what StateDir holds of an earlier time; without any, the usual
+	// authorities vouch for a wss:// URL.
+	Fingerprint string
 	// SetupCode lets a new device in (`errand device invite`). Token is the shared token, with which it waits for a person to
 	// approve it. After pairing the gateway gives a device token, which is kept in StateDir and used instead of either.
 	SetupCode string
@@ -56,10 +60,12 @@ type Options struct {
 	HandshakeTimeout time.Duration
 	// AckTimeout bounds the wait for the answer to an event before it is sent again. Default 30 s.
 	AckTimeout time.Duration
-	// HTTPClient dials; set its transport to trust a gateway's own certificate. Default http.DefaultClient.
-	HTTPClient *http.Client
+	// Dialer makes the way to the gateway of a transport that trusts what is to be trusted. Default: the transport itself.
+	Dialer func(*http.Transport) http.RoundTripper
 	// OnState is told of every connection made and lost. It must not block.
 	OnState func(State)
+
+	nextFingerprint string // told with Fingerprint by a setup code
 }
 
 // State is whether the device is connected, and if not, why.
@@ -75,7 +81,17 @@ func (o Options) withDefaults() (Options, error) {
 			return o, fmt.Errorf("device: SetupCode: %w", err)
 		}
 		orString(&o.URL, code.URL)
+		orString(&o.Fingerprint, code.TLSFingerprint)
+		if o.Fingerprint == code.TLSFingerprint {
+			o.nextFingerprint = code.NextTLSFingerprint
+		}
 		o.SetupCode = code.BootstrapToken
+	}
+	if o.Fingerprint != "" {
+		var err error
+		if o.Fingerprint, err = wire.ParseFingerprint(o.Fingerprint); err != nil {
+			return o, fmt.Errorf("device: Fingerprint: %w", err)
+		}
 	}
 	if o.URL == "" || o.StateDir == "" || o.Handler == nil {
 		return o, errors.New("device: URL, StateDir and Handler must be set")
@@ -102,6 +118,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.OnState == nil {
 		o.OnState = func(State) {}
 	}
+	if o.Dialer == nil {
+		o.Dialer = func(t *http.Transport) http.RoundTripper { return t }
+	}
 	return o, nil
 }
 
@@ -127,6 +146,7 @@ type Client struct {
 
 	mu    sync.Mutex
 	token string // the stored device token
+	trust trust  // in the gateway's certificate
 	// setupOver says that the gateway took the setup code no more.
 	setupOver bool
 }
@@ -148,6 +168,9 @@ func Open(o Options) (*Client, error) {
 	c := &Client{opts: o, outbox: outbox}
 	if c.key, err = loadKey(o.StateDir); err == nil {
 		c.token, err = loadToken(o.StateDir)
+	}
+	if err == nil {
+		c.trust, err = loadTrust(o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, outbox.Close())

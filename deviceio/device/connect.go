@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -20,18 +21,19 @@ const maxRetryAfter = 5 * time.Minute
 func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (established bool, err error) {
 	live, end := context.WithCancel(ctx) // commands outlive the connection, so they get ctx
 	defer end()
-	conn, err := c.dial(ctx)
+	conn, shown, err := c.dial(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = conn.CloseNow() }() // the connection is over: how it closes tells nothing more
 	conn.SetReadLimit(wire.MaxPayload)
-	s := &session{conn: conn, log: c.opts.Logger, calls: make(map[string]chan wire.Frame), ended: live.Done()}
+	s := &session{conn: conn, log: c.opts.Logger, shown: shown, calls: make(map[string]chan wire.Frame), ended: live.Done()}
 	hello, err := c.handshake(ctx, s)
 	if err != nil {
 		return false, err
 	}
 	s.methods = hello.Features.Methods
+	c.followCertificate(shown)
 	c.keepToken(hello.Auth.DeviceToken)
 	c.opts.Logger.Info("device: connected", "gateway", c.opts.URL, "device", c.id, "connection", hello.Server.ConnID)
 	c.opts.OnState(State{Connected: true})
@@ -50,14 +52,21 @@ func (c *Client) connect(ctx context.Context, stop context.CancelCauseFunc) (est
 	return true, err
 }
 
-func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+// dial opens a socket, and tells the fingerprint of the certificate that the gateway proved to be its own; "" without TLS.
+func (c *Client) dial(ctx context.Context) (conn *websocket.Conn, shown string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.HandshakeTimeout)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, c.opts.URL, &websocket.DialOptions{HTTPClient: c.opts.HTTPClient}) //nolint:bodyclose // never needed, says Dial
+	transport := c.transport()
+	defer transport.CloseIdleConnections()
+	conn, resp, err := websocket.Dial(ctx, c.opts.URL, &websocket.DialOptions{ //nolint:bodyclose // never needed, says Dial
+		HTTPClient: &http.Client{Transport: c.opts.Dialer(transport)}})
 	if err != nil {
-		return nil, fmt.Errorf("dial the gateway: %w", err)
+		return nil, "", fmt.Errorf("dial the gateway: %w", err)
 	}
-	return conn, nil
+	if resp.TLS != nil && len(resp.TLS.PeerCertificates) > 0 {
+		shown = wire.Fingerprint(resp.TLS.PeerCertificates[0].Raw)
+	}
+	return conn, shown, nil
 }
 
 // handshake waits for the challenge, answers it signed, and waits for hello. A refusal is a *wire.FrameError.

@@ -28,6 +28,8 @@ type session struct {
 	ended <-chan struct{}
 
 	methods []string // what the gateway answers, from its hello
+	shown   string   // fingerprint of the certificate that this connection is under; "" without TLS
+	direct  bool     // it is the gateway's own: the gateway named it
 
 	mu    sync.Mutex
 	last  int                        // number of the last request
@@ -56,6 +58,8 @@ func (c *Client) serve(ctx context.Context, s *session, policy wire.Policy) erro
 			c.invoke(ctx, s, f.Payload)
 		case f.Event == wire.EventCancel:
 			c.cancelInvoke(f.Payload)
+		case f.Event == wire.EventCertificate:
+			c.takeCertificate(s, f.Payload)
 		case f.Event == wire.EventShutdown:
 			s.log.Info("device: the gateway announces a restart", "payload", string(f.Payload))
 		}

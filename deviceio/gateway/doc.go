@@ -17,6 +17,8 @@
 // mailbox that stands where the socket would (mailbox.go).
 // translate.go is the only place where wire types become plan types.
 //
+// Where it speaks TLS, certificate.go tells devices of the certificate that will take the place of the one it shows.
+//
 // Events of one device are handled strictly in order, even across a reconnect. A second connection of a device replaces
 // the first: the registry's growing connection epoch tells which is newer.
 package gateway

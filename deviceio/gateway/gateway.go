@@ -17,22 +17,23 @@ import (
 // Gateway holds the sockets of the devices that are connected to this process. Make one with New, serve Handler,
 // and keep Run going: it renews the devices' presence.
 type Gateway struct {
-	opts       Options
-	log        *slog.Logger
-	id         string
-	born       time.Time
-	table      table
-	polls      polls
-	flood      *flood
-	challenges challenges
-	lanes      lanes
-	live       live
-	stops      stops
-	owners     owners
-	news       news
-	translate  translator
-	counters   *counters
-	newID      func() string // of challenges and commands
+	opts        Options
+	log         *slog.Logger
+	id          string
+	born        time.Time
+	table       table
+	polls       polls
+	flood       *flood
+	challenges  challenges
+	certificate certificate
+	lanes       lanes
+	live        live
+	stops       stops
+	owners      owners
+	news        news
+	translate   translator
+	counters    *counters
+	newID       func() string // of challenges and commands
 
 	// quit ends when draining begins, and unfinished handshakes with it. gate guards the step from open to draining.
 	quit     context.Context

@@ -184,7 +184,7 @@ func (s *session) welcome(requestID string) error {
 		Server: wire.HelloServer{Version: s.g.opts.Version, ConnID: s.id},
 		Features: wire.Features{
 			Methods: []string{wire.MethodInvokeResult, wire.MethodInvokeHeld, wire.MethodNodeEvent},
-			Events:  []string{wire.EventTick, wire.EventShutdown, wire.EventInvoke, wire.EventCancel},
+			Events:  []string{wire.EventTick, wire.EventShutdown, wire.EventInvoke, wire.EventCancel, wire.EventCertificate},
 		},
 		Snapshot: wire.Snapshot{Presence: []any{}, Health: map[string]any{}, UptimeMs: max(0, now.Sub(s.g.born).Milliseconds())},
 		Auth:     wire.HelloAuth{Role: wire.RoleNode, Scopes: []string{}, DeviceToken: s.token, IssuedAtMs: now.UnixMilli()},
@@ -207,6 +207,9 @@ func (s *session) welcome(requestID string) error {
 func (s *session) announce() {
 	s.log.Info("connected", "name", s.name, "commands", len(s.commands))
 	close(s.open)
+	if n := s.g.certificate.get(); n.Fingerprint != "" {
+		s.tellCertificate(n)
+	}
 	if _, stopped := s.g.stops.of(s.deviceID); stopped {
 		go s.halt()
 	}

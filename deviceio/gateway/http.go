@@ -28,7 +28,7 @@ func (g *Gateway) Handler() http.Handler {
 	mux.Handle("GET /media/{ref}", g.bearer(http.HandlerFunc(g.serveMedia)))
 	mux.Handle("GET /metrics", g.bearer(promhttp.HandlerFor(g.counters.all, promhttp.HandlerOpts{})))
 	g.routes(mux)
-	return mux
+	return g.announcing(mux)
 }
 
 // bearer lets only holders of the token through.

@@ -78,6 +78,7 @@ type Options struct {
 type Registry interface {
 	AddGateway(ctx context.Context, id, taskQueue string, ttl time.Duration) error
 	EndGateway(ctx context.Context, id string) error
+	ShowCertificate(ctx context.Context, gatewayID string, s registry.Shown) error
 	Heartbeat(ctx context.Context, gatewayID string, held map[string]int64, ttl time.Duration) (lost []string, err error)
 
 	Declare(ctx context.Context, d registry.Declaration) (registry.Device, error)

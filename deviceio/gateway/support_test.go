@@ -167,6 +167,13 @@ func (f *faulty) KeepStray(ctx context.Context, e registry.StrayEvent) (registry
 	return f.Registry.KeepStray(ctx, e)
 }
 
+func (f *faulty) ShowCertificate(ctx context.Context, id string, s registry.Shown) error {
+	if err := f.fault(); err != nil {
+		return err
+	}
+	return f.Registry.ShowCertificate(ctx, id, s)
+}
+
 func (f *faulty) Declare(ctx context.Context, d registry.Declaration) (registry.Device, error) {
 	if err := f.fault(); err != nil {
 		return registry.Device{}, err

@@ -12,23 +12,30 @@ import (
 	"errand/deviceio/wire"
 )
 
-// echo is the way to the gateway, on which an answer can go out twice. The client that answers each request once knows
+// echo is on the way to the gateway, on which an answer can go out twice. The client that answers each request once knows
 // nothing of it: the copy is made of the bytes on the wire.
 type echo struct {
 	mu     sync.Mutex
 	wanted [][]byte // answers of which the next frame is to be sent twice
 }
 
-var _ http.RoundTripper = (*echo)(nil)
+// on puts the echo on the way.
+func (e *echo) on(way *http.Transport) http.RoundTripper { return echoingWay{way, e} }
+
+// echoingWay is a way to the gateway with the echo on it.
+type echoingWay struct {
+	way  *http.Transport
+	echo *echo
+}
 
 // RoundTrip dials: the body of the answer to an upgrade is the connection.
-func (e *echo) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := http.DefaultTransport.RoundTrip(req)
+func (w echoingWay) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := w.way.RoundTrip(req)
 	if err != nil {
 		return resp, err
 	}
 	if conn, ok := resp.Body.(io.ReadWriteCloser); ok {
-		resp.Body = &echoing{ReadWriteCloser: conn, echo: e}
+		resp.Body = &echoing{ReadWriteCloser: conn, echo: w.echo}
 	}
 	return resp, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync"
 	"time"
 
@@ -26,6 +25,8 @@ type Config struct {
 	URL       string
 	SetupCode string
 	Token     string
+	// Fingerprint is the SHA-256 of the gateway's TLS certificate (device.Options).
+	Fingerprint string
 	// Name is shown to people. Default: errand-robot.
 	Name string
 	// Control is the loopback address of the control API (control.go): "" means none, port 0 any free port.
@@ -82,12 +83,12 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 	var client *device.Client
 	var ready sync.Once
 	client, err := device.Open(device.Options{
-		URL: cfg.URL, SetupCode: cfg.SetupCode, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
+		URL: cfg.URL, Fingerprint: cfg.Fingerprint, SetupCode: cfg.SetupCode, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: r,
 		Client:   wire.Client{ID: "errand-robot", DisplayName: name, Version: ExecutorRevision, DeviceFamily: "robot"},
 		Commands: Commands(), Caps: []string{"taskmanager", "assistant"},
-		Profile:    wire.Profile{Status: true, Dedupe: true, Outbox: true},
-		HTTPClient: &http.Client{Transport: r.faults.echo},
-		StoreID:    r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
+		Profile: wire.Profile{Status: true, Dedupe: true, Outbox: true},
+		Dialer:  r.faults.echo.on,
+		StoreID: r.store.id, RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,
 		OnState: func(s device.State) {
 			if !s.Connected {
 				r.say(fmt.Sprintf("is not connected to %s: %v", cfg.URL, s.Err))

@@ -156,7 +156,7 @@ func TestParseInvokeRefuses(t *testing.T) {
 func TestSchemasIntroduceThemselves(t *testing.T) {
 	entries, err := schemaFiles.ReadDir("schema")
 	require.NoError(t, err)
-	require.Len(t, entries, 23)
+	require.Len(t, entries, 24)
 	for _, e := range entries {
 		file, err := Schemas().Open(e.Name())
 		require.NoError(t, err)

@@ -49,6 +49,7 @@ var (
 	invokeResultDoc = newDocument("invoke_result", smallDocument, nil)
 	invokeCancelDoc = newDocument("invoke_cancel", smallDocument, nil)
 	invokeHeldDoc   = newDocument("invoke_held", smallDocument, nil)
+	certificateDoc  = newDocument("certificate_notice", smallDocument, nil).withoutNulls()
 	nodeEventDoc    = newDocument("node_event", smallDocument, nil)
 	batchDoc        = newDocument("event_batch", smallDocument, nil).withoutNulls()
 	responseDoc     = newDocument("response", smallDocument, nil).withoutNulls()

@@ -8,11 +8,16 @@ import (
 	"strings"
 )
 
-// SetupCode is what a device needs to come in for the first time: where a gateway is, and a secret that lets one device in. As
-// text it is the unpadded base64url of its JSON.
+// SetupCode is what a device needs to come in for the first time: where a gateway is, a secret that lets one device in, and how the
+// gateway is known. As text it is the unpadded base64url of its JSON.
 type SetupCode struct {
 	URL            string `json:"url"`
 	BootstrapToken string `json:"bootstrapToken"`
+	// TLSFingerprint is the SHA-256 of the certificate that the gateway of a wss:// URL shows, in hex; none where the usual authorities
+	// vouch for it. An OpenClaw node trusts it, too.
+	TLSFingerprint string `json:"tlsFingerprint,omitempty"`
+	// NextTLSFingerprint is ours: of the certificate that is announced to take its place, and may have by the time the code is used.
+	NextTLSFingerprint string `json:"nextTlsFingerprint,omitempty"`
 }
 
 // setupScheme may precede the text of a setup code.
@@ -42,6 +47,14 @@ func ParseSetupCode(text string) (SetupCode, error) {
 	}
 	if _, ok := GatewayURL(c.URL); !ok || c.BootstrapToken == "" {
 		return SetupCode{}, ErrSetupCode
+	}
+	for _, fingerprint := range []*string{&c.TLSFingerprint, &c.NextTLSFingerprint} {
+		if *fingerprint == "" {
+			continue
+		}
+		if *fingerprint, err = ParseFingerprint(*fingerprint); err != nil {
+			return SetupCode{}, ErrSetupCode
+		}
 	}
 	return c, nil
 }

@@ -1,8 +1,10 @@
 package wire_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"errand/deviceio/wire"
@@ -24,6 +26,48 @@ func TestWhatIsNoSetupCodeIsRefused(t *testing.T) {
 	for _, text := range []string{"", "oc-pair://", "!", "e30", "bm8", "eyJ1cmwiOiJodHRwOi8vYSIsImJvb3RzdHJhcFRva2VuIjoiYiJ9"} { // the last: an http URL
 		if code, err := wire.ParseSetupCode(text); !errors.Is(err, wire.ErrSetupCode) {
 			t.Errorf("ParseSetupCode(%q) = %+v, %v", text, code, err)
+		}
+	}
+}
+
+// A setup code tells how the gateway is known, by the name under which an OpenClaw node reads it.
+func TestASetupCodeTellsTheGatewaysFingerprint(t *testing.T) {
+	t.Parallel()
+	const fingerprint = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	text, err := wire.SetupCode{URL: "wss://house", BootstrapToken: "b", TLSFingerprint: fingerprint}.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := base64.RawURLEncoding.DecodeString(text)
+	if want := `{"url":"wss://house","bootstrapToken":"b","tlsFingerprint":"` + fingerprint + `"}`; err != nil || string(plain) != want {
+		t.Errorf("%s, %v, want %s", plain, err, want)
+	}
+	if code, err := wire.ParseSetupCode(text); err != nil || code.TLSFingerprint != fingerprint {
+		t.Errorf("read back %+v, %v", code, err)
+	}
+	if text, err = (wire.SetupCode{URL: "wss://house", BootstrapToken: "b", TLSFingerprint: "abc"}).Text(); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := wire.ParseSetupCode(text); !errors.Is(err, wire.ErrSetupCode) {
+		t.Errorf("a broken fingerprint: %+v, %v", code, err)
+	}
+}
+
+func TestAFingerprintIsReadInItsUsualSpellings(t *testing.T) {
+	t.Parallel()
+	const plain = "ab23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	pairs := ""
+	for i := 0; i < len(plain); i += 2 {
+		pairs += ":" + strings.ToUpper(plain[i:i+2])
+	}
+	for _, text := range []string{plain, "sha256:" + plain, " SHA256:" + strings.ToUpper(plain) + "\n", pairs[1:]} {
+		if got, err := wire.ParseFingerprint(text); got != plain || err != nil {
+			t.Errorf("ParseFingerprint(%q) = %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "none", plain[1:], plain + "00", strings.Replace(plain, "a", "g", 1)} {
+		if got, err := wire.ParseFingerprint(text); !errors.Is(err, wire.ErrFingerprint) {
+			t.Errorf("ParseFingerprint(%q) = %q, %v", text, got, err)
 		}
 	}
 }

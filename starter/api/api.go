@@ -45,6 +45,7 @@ type Registry interface {
 	Approve(ctx context.Context, id string) error
 	ApproveOnly(ctx context.Context, id string, commands []string) error
 	NewSetupCode(ctx context.Context) (code string, expires time.Time, err error)
+	Certificates(ctx context.Context) ([]registry.Shown, error)
 	Revoke(ctx context.Context, id string) error
 	StopDevice(ctx context.Context, s registry.Stop) error
 	Release(ctx context.Context, deviceID, by string) (released int64, err error)

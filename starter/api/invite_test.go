@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,51 @@ func TestAnInviteLetsADeviceIn(t *testing.T) {
 	if got := h.ask("POST", "/v1/invites", `{"gateway_url":"http://gateway.example/"}`); got.status != 422 {
 		t.Errorf("a URL that is no WebSocket's: %d %s", got.status, got.text)
 	}
+}
+
+// An invite tells the certificate that the device will be shown, and is refused where that would be the wrong one.
+func TestAnInviteTellsTheGatewaysCertificate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	one, other := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	shows := func(id string, s registry.Shown) {
+		t.Helper()
+		if err := h.registry.AddGateway(t.Context(), id, "deviceio@"+id, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.registry.ShowCertificate(t.Context(), id, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	invites := func(body, fingerprint, next string) {
+		t.Helper()
+		got := h.ask("POST", "/v1/invites", body)
+		var invite api.Invite
+		if got.into(t, &invite); got.status != http.StatusCreated || invite.TLSFingerprint != fingerprint || invite.NextTLSFingerprint != next {
+			t.Errorf("%s: %d %s", body, got.status, got.text)
+		}
+		setup, err := wire.ParseSetupCode(invite.SetupCode)
+		if err != nil || setup.TLSFingerprint != fingerprint || setup.NextTLSFingerprint != next {
+			t.Errorf("%s: the setup code holds %+v, %v", body, setup, err)
+		}
+	}
+	refuses := func(body, path string) {
+		t.Helper()
+		if got := h.ask("POST", "/v1/invites", body); got.status != 422 || !strings.Contains(got.text, `"`+path+`"`) {
+			t.Errorf("%s: %d %s", body, got.status, got.text)
+		}
+	}
+	const secure = `{"gateway_url":"wss://house"}`
+	invites(secure, "", "") // no gateway has TLS: something else has
+	shows("gw-1", registry.Shown{Fingerprint: one, Next: other})
+	invites(secure, one, other)
+	refuses("", "gateway_url")
+	invites(`{"gateway_url":"wss://house","tls_fingerprint":"none"}`, "", "")
+	invites(`{"gateway_url":"wss://house","tls_fingerprint":"sha256:`+other+`"}`, other, "")
+	refuses(`{"gateway_url":"wss://house","tls_fingerprint":"abc"}`, "tls_fingerprint")
+	refuses(`{"gateway_url":"ws://house","tls_fingerprint":"`+one+`"}`, "tls_fingerprint")
+	shows("gw-2", registry.Shown{Fingerprint: other})
+	refuses(secure, "tls_fingerprint")
 }
 
 // What is approved is what the device advertises, or less.

@@ -89,9 +89,10 @@ func printSurface(out io.Writer, d registry.Device) {
 
 // deviceInvite is errand device invite.
 type deviceInvite struct {
-	URL  string `name:"url" help:"Where the device reaches a gateway, e.g. wss://gateway.example. Default: the installation's (ERRAND_GATEWAY_URL)."`
-	NoQR bool   `name:"no-qr" help:"Print no QR code."`
-	JSON bool   `name:"json" help:"Print the invite as JSON."`
+	URL         string `name:"url" help:"Where the device reaches a gateway, e.g. wss://gateway.example. Default: the installation's (ERRAND_GATEWAY_URL)."`
+	Fingerprint string `help:"SHA-256 of the certificate that the device will be shown there; none where the usual authorities vouch for it. Default: the gateways' own."`
+	NoQR        bool   `name:"no-qr" help:"Print no QR code."`
+	JSON        bool   `name:"json" help:"Print the invite as JSON."`
 }
 
 // Run makes a setup code and prints it, for eyes and for a camera.
@@ -100,7 +101,7 @@ func (d *deviceInvite) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(api.InviteBody{GatewayURL: d.URL})
+	body, err := json.Marshal(api.InviteBody{GatewayURL: d.URL, TLSFingerprint: d.Fingerprint})
 	if err != nil {
 		return err
 	}
@@ -125,6 +126,9 @@ func (d *deviceInvite) Run(s *session) error {
 func printInvite(out io.Writer, i api.Invite, zone *time.Location) {
 	fmt.Fprintf(out, "setup code  %s\n", clean(i.SetupCode))
 	fmt.Fprintf(out, "gateway     %s\n", clean(i.GatewayURL))
+	if i.TLSFingerprint != "" {
+		fmt.Fprintf(out, "fingerprint %s (SHA-256; the device trusts this certificate alone)\n", clean(i.TLSFingerprint))
+	}
 	fmt.Fprintf(out, "good until  %s, for one device; whoever has it comes in, so show it to nobody else\n", i.ExpiresAt.In(zone).Format("15:04:05 MST"))
 	fmt.Fprintf(out, "OpenClaw    openclaw node run --pair oc-pair://%s\n", clean(i.SetupCode))
 }

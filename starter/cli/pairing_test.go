@@ -58,15 +58,15 @@ func TestInvitePrintsTheCodeAndItsQRCode(t *testing.T) {
 			t.Error(err)
 		}
 		sent = append(sent, string(body))
-		say(201, `{"setup_code":"c0de","gateway_url":"wss://gateway.example","expires_at":"2026-11-30T12:10:00Z"}`)(w, r)
+		say(201, `{"setup_code":"c0de","gateway_url":"wss://gateway.example","tls_fingerprint":"9f86d0","expires_at":"2026-11-30T12:10:00Z"}`)(w, r)
 	}})
 	code, stdout, stderr := errand(t, "device", "invite", "--url", "wss://gateway.example")
-	for _, want := range []string{"█", "setup code  c0de\n", "gateway     wss://gateway.example\n", "openclaw node run --pair oc-pair://c0de\n", "for one device"} {
+	for _, want := range []string{"█", "setup code  c0de\n", "gateway     wss://gateway.example\n", "fingerprint 9f86d0 (SHA-256;", "openclaw node run --pair oc-pair://c0de\n", "for one device"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
 		}
 	}
-	if _, stdout, _ := errand(t, "device", "invite", "--no-qr"); strings.Contains(stdout, "█") {
+	if _, stdout, _ := errand(t, "device", "invite", "--no-qr", "--fingerprint", "none"); strings.Contains(stdout, "█") {
 		t.Error("drew a QR code that was not wanted")
 	}
 	code, stdout, _ = errand(t, "device", "invite", "--json")
@@ -74,7 +74,7 @@ func TestInvitePrintsTheCodeAndItsQRCode(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &invite); err != nil || code != 0 || invite.SetupCode != "c0de" {
 		t.Errorf("exit %d, %v: %s", code, err, stdout)
 	}
-	if want := []string{`{"gateway_url":"wss://gateway.example"}`, `{}`, `{}`}; strings.Join(sent, " ") != strings.Join(want, " ") {
+	if want := []string{`{"gateway_url":"wss://gateway.example"}`, `{"tls_fingerprint":"none"}`, `{}`}; strings.Join(sent, " ") != strings.Join(want, " ") {
 		t.Errorf("sent %v, want %v", sent, want)
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"errand/deviceio/wire"
 )
 
 // readyCommand is errand ready: what a container's health check, or a script that waits, can run where there is no curl.
 type readyCommand struct {
-	URL string `arg:"" optional:"" help:"Base URL of an API or of a gateway. Default: ERRAND_API."`
+	URL         string `arg:"" optional:"" help:"Base URL of an API or of a gateway. Default: ERRAND_API."`
+	Fingerprint string `help:"SHA-256 of the certificate that it shows, as gateway certificate prints it, for one that no authority vouches for."`
 }
 
 // maxReadyAnswer bounds what is read of an answer to /readyz.
@@ -23,6 +26,13 @@ func (r *readyCommand) Run(s *session) error {
 	}
 	if r.URL != "" {
 		c.base = strings.TrimSuffix(r.URL, "/")
+	}
+	if r.Fingerprint != "" {
+		trusted, err := wire.ParseFingerprint(r.Fingerprint)
+		if err != nil {
+			return input("--fingerprint: %w", err)
+		}
+		c.http = &http.Client{Transport: &http.Transport{TLSClientConfig: wire.TrustOnly(trusted)}, Timeout: c.http.Timeout}
 	}
 	request, err := http.NewRequestWithContext(s.ctx, http.MethodGet, c.base+"/readyz", http.NoBody)
 	if err != nil {

@@ -82,7 +82,7 @@ func (s settings) ourParts() ([]Part, error) {
 	}
 	add("worker", "the worker", paths["worker"], nil, s.model...)
 	add("gateway", "the devices' gateway", paths["gateway"], nil, append(s.whichModel(), "ERRAND_GATEWAY_LISTEN="+address(s.ports.Gateway),
-		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true")...)
+		"ERRAND_TOKEN="+s.deviceToken, "ERRAND_AUTO_APPROVE=true", "ERRAND_FORWARD_STARTED=true", "ERRAND_GATEWAY_TLS=off")...)
 	add("api", "the HTTP API", self, []string{"serve"}, append(s.whichModel(), "ERRAND_API_LISTEN="+address(s.ports.API), "ERRAND_TOKEN="+s.token,
 		"ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/")...)
 	add("robot", "a simulated robot", paths["robot"], nil, "ERRAND_GATEWAY_URL=ws://"+address(s.ports.Gateway)+"/",

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -29,4 +30,16 @@ func Program(tb testing.TB, dir, name, program string, args, env []string) *Proc
 		p.raced(tb)
 	})
 	return p
+}
+
+// GatewayCommand runs the gateway's program with arguments, in the stack's environment, and returns what it printed.
+func (s *Stack) GatewayCommand(tb testing.TB, args ...string) string {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), filepath.Join(programs(tb), "gateway"), args...)
+	cmd.Env, cmd.Dir = append(os.Environ(), s.env...), s.Dir
+	printed, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("gateway %v: %v", args, err)
+	}
+	return string(printed)
 }

@@ -126,3 +126,6 @@ func (r *Robot) AwaitEffects(tb testing.TB, n int) {
 		return len(effects) >= n, err
 	})
 }
+
+// StateDir is the folder with all that the robot keeps.
+func (r *Robot) StateDir() string { return r.dir }

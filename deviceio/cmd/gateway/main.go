@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"errand/activities"
+	"errand/deviceio/certificate"
 	"errand/deviceio/gateway"
 	"errand/deviceio/media"
 	"errand/deviceio/registry"
@@ -36,7 +38,7 @@ const stopTimeout = 10 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout)
+	err := command(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gateway: %s\n", oneLine(err))
@@ -74,6 +76,10 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, devices.Close()) }()
+	keeper, err := keepCertificate(&settings, logger)
+	if err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.GatewayListen)
 	if err != nil {
 		return fmt.Errorf("devices cannot connect there: set ERRAND_GATEWAY_LISTEN to a free address: %w", err)
@@ -103,8 +109,8 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	ready := fmt.Sprintf("gateway ready: ws://%s/ queue %s", listener.Addr(), g.TaskQueue())
-	return serve(ctx, process{gateway: g, devices: devices, temporal: temporal, listener: listener}, func() { fmt.Fprintln(stdout, ready) })
+	p := process{gateway: g, devices: devices, temporal: temporal, listener: listener, keeper: keeper, log: logger}
+	return serve(ctx, p, func() { fmt.Fprintln(stdout, p.readyLine()) })
 }
 
 // openRegistry opens the registry; the folder of a file is made if it is absent.
@@ -125,6 +131,17 @@ type process struct {
 	devices  *registry.Registry
 	temporal client.Client
 	listener net.Listener
+	keeper   *certificate.Keeper // nil without TLS
+	log      *slog.Logger
+}
+
+// readyLine says where devices connect, and by what they know the gateway.
+func (p process) readyLine() string {
+	scheme, known := "ws", ""
+	if p.keeper != nil {
+		scheme, known = "wss", " fingerprint "+p.keeper.Standing().InUse.Fingerprint
+	}
+	return fmt.Sprintf("gateway ready: %s://%s/ queue %s%s", scheme, p.listener.Addr(), p.gateway.TaskQueue(), known)
 }
 
 // serve runs everything until ctx ends or a part fails, and then winds up in the order that loses nothing: first no new
@@ -132,8 +149,13 @@ type process struct {
 func serve(ctx context.Context, p process, ready func()) (err error) {
 	failed := make(chan error, 4)
 	server := httpServer(p.gateway.Handler())
-	go func() { failed <- server.Serve(p.listener) }()
 	running, drain := context.WithCancel(context.WithoutCancel(ctx))
+	listener, rotating, err := p.secure(running)
+	if err != nil {
+		drain()
+		return err
+	}
+	go func() { failed <- server.Serve(listener) }()
 	drained := make(chan error, 1)
 	go func() { drained <- p.gateway.Run(running) }()
 	workers, err := p.work(func(err error) {
@@ -153,6 +175,7 @@ func serve(ctx context.Context, p process, ready func()) (err error) {
 		w.Stop()
 	}
 	drain()
+	<-rotating
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, <-drained, ignoreEnd(server.Shutdown(closing)))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"errand/deviceio/certificate"
 	"errand/deviceio/registry"
 	"errand/internal/border"
 	"errand/internal/config"
@@ -38,8 +39,14 @@ func TestWhatKeepsTheGatewayFromStarting(t *testing.T) {
 		"a broken catalog":   {map[string]string{"ERRAND_CATALOG": write("broken.yaml", "capabilities: 7\n")}, nil, []string{"broken.yaml"}},
 		"a broken registry":  {map[string]string{"ERRAND_REGISTRY": write("text.db", strings.Repeat("no registry ", 200))}, registry.ErrCorrupt, []string{"text.db"}},
 		"no registry folder": {map[string]string{"ERRAND_REGISTRY": filepath.Join(write("file", ""), "r.db")}, nil, []string{"ERRAND_REGISTRY"}},
-		"the port is taken":  {map[string]string{"ERRAND_GATEWAY_LISTEN": taken(t)}, nil, []string{"ERRAND_GATEWAY_LISTEN", "in use"}},
-		"no Temporal":        {nil, config.ErrUnreachable, []string{"TEMPORAL_ADDRESS"}},
+		"no such TLS":        {map[string]string{"ERRAND_GATEWAY_TLS": "maybe"}, config.ErrSettings, []string{"ERRAND_GATEWAY_TLS", "maybe"}},
+		"half a certificate": {map[string]string{"ERRAND_GATEWAY_TLS_CERT": "cert.pem"}, config.ErrSettings, []string{"ERRAND_GATEWAY_TLS_KEY"}},
+		"no certificate there": {map[string]string{"ERRAND_GATEWAY_TLS_CERT": filepath.Join(dir, "none.pem"), "ERRAND_GATEWAY_TLS_KEY": filepath.Join(dir, "none.pem")},
+			os.ErrNotExist, []string{"ERRAND_GATEWAY_TLS_CERT", "none.pem"}},
+		"a broken certificate": {map[string]string{"ERRAND_GATEWAY_TLS": "on", "ERRAND_REGISTRY": filepath.Join(filepath.Dir(write("gateway-tls.json", "{")), "r.db")},
+			certificate.ErrBroken, []string{"gateway-tls.json"}},
+		"the port is taken": {map[string]string{"ERRAND_GATEWAY_LISTEN": taken(t)}, nil, []string{"ERRAND_GATEWAY_LISTEN", "in use"}},
+		"no Temporal":       {nil, config.ErrUnreachable, []string{"TEMPORAL_ADDRESS"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environment(t, dir)
@@ -110,4 +117,32 @@ func closedPort(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return l.Addr().String()
+}
+
+// TLS is on where others than this machine can connect, and where there is a certificate.
+func TestTLSIsOnBeyondTheLoopback(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		listen, tls, cert string
+		want              bool
+	}{
+		{"127.0.0.1:7420", "auto", "", false}, {"localhost:7420", "auto", "", false}, {"[::1]:7420", "auto", "", false},
+		{"0.0.0.0:7420", "auto", "", true}, {":7420", "auto", "", true}, {"192.0.2.7:7420", "auto", "", true}, {"gateway:7420", "auto", "", true},
+		{"127.0.0.1:7420", "auto", "cert.pem", true}, {"127.0.0.1:7420", "on", "", true}, {"0.0.0.0:7420", "off", "cert.pem", false},
+	} {
+		s := config.Gateway{GatewayListen: c.listen, GatewayTLS: c.tls, GatewayTLSCert: c.cert}
+		if s.UsesTLS() != c.want {
+			t.Errorf("%+v: %v", c, s.UsesTLS())
+		}
+	}
+}
+
+func TestAnUnknownArgumentIsRefused(t *testing.T) {
+	environment(t, t.TempDir())
+	for _, args := range [][]string{{"rotat"}, {"rotate", "soon"}, {"rotate", "-1h"}, {"certificate", "x"}} {
+		var out bytes.Buffer
+		if err := command(t.Context(), args, &out); err == nil || out.Len() > 0 {
+			t.Errorf("%v: %v, %s", args, err, out.String())
+		}
+	}
 }

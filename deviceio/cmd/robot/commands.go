@@ -34,7 +34,7 @@ func (runCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	return robot.Run(ctx, robot.Config{
 		Options: robot.Options{StateDir: s.RobotState, Home: home, Speed: s.RobotSpeed, Report: reporter(out, s.RobotQuiet)},
-		URL:     s.gateway(), SetupCode: s.SetupCode, Token: s.Token, Name: s.RobotName, Control: s.RobotControl, Logger: logger,
+		URL:     s.gateway(), Fingerprint: s.GatewayFingerprint, SetupCode: s.SetupCode, Token: s.Token, Name: s.RobotName, Control: s.RobotControl, Logger: logger,
 	})
 }
 

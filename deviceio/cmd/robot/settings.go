@@ -11,15 +11,16 @@ import (
 
 // settings is what the robot reads from the environment; `robot config` prints it.
 type settings struct {
-	GatewayURL   string  `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"the devices' gateway, ws:// or wss://"`
-	Token        string  `secret:"true" desc:"token that the gateway lets a new device in with; afterwards the robot uses the one it was given"`
-	SetupCode    string  `split_words:"true" secret:"true" desc:"setup code that lets a new device in, from errand device invite; it says where the gateway is, too"`
-	RobotState   string  `split_words:"true" default:".errand/robot" unit:"folder" desc:"all the robot remembers; one folder is one robot"`
-	RobotName    string  `split_words:"true" default:"errand-robot" desc:"name shown to people"`
-	RobotSpeed   float64 `split_words:"true" default:"20" unit:"times" desc:"how much faster than the clock the robot's world runs; ttl, timeouts and freshness stay the clock's"`
-	RobotControl string  `split_words:"true" default:"127.0.0.1:0" unit:"host:port" desc:"loopback address of the control API for tests and for answering questions; port 0 takes a free one, empty means none"`
-	RobotHome    string  `split_words:"true" unit:"file" desc:"YAML or JSON file with rooms and habits; default: a flat of six rooms"`
-	RobotQuiet   bool    `split_words:"true" default:"false" desc:"say only when it is ready, not what it does"`
+	GatewayURL         string  `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"the devices' gateway, ws:// or wss://"`
+	GatewayFingerprint string  `split_words:"true" unit:"SHA-256" desc:"fingerprint of the gateway's TLS certificate, trusted instead of the usual authorities; a setup code brings it, and it is kept"`
+	Token              string  `secret:"true" desc:"token that the gateway lets a new device in with; afterwards the robot uses the one it was given"`
+	SetupCode          string  `split_words:"true" secret:"true" desc:"setup code that lets a new device in, from errand device invite; it says where the gateway is, too"`
+	RobotState         string  `split_words:"true" default:".errand/robot" unit:"folder" desc:"all the robot remembers; one folder is one robot"`
+	RobotName          string  `split_words:"true" default:"errand-robot" desc:"name shown to people"`
+	RobotSpeed         float64 `split_words:"true" default:"20" unit:"times" desc:"how much faster than the clock the robot's world runs; ttl, timeouts and freshness stay the clock's"`
+	RobotControl       string  `split_words:"true" default:"127.0.0.1:0" unit:"host:port" desc:"loopback address of the control API for tests and for answering questions; port 0 takes a free one, empty means none"`
+	RobotHome          string  `split_words:"true" unit:"file" desc:"YAML or JSON file with rooms and habits; default: a flat of six rooms"`
+	RobotQuiet         bool    `split_words:"true" default:"false" desc:"say only when it is ready, not what it does"`
 	config.Log
 }
 
@@ -29,9 +30,14 @@ func (s *settings) Validate() error {
 		return fmt.Errorf("ERRAND_ROBOT_SPEED: %v is not between 0 and 10000", s.RobotSpeed)
 	}
 	var bad error
+	if s.GatewayFingerprint != "" {
+		if _, err := wire.ParseFingerprint(s.GatewayFingerprint); err != nil {
+			bad = fmt.Errorf("ERRAND_GATEWAY_FINGERPRINT: %w", err)
+		}
+	}
 	if s.SetupCode != "" {
 		if _, err := wire.ParseSetupCode(s.SetupCode); err != nil {
-			bad = fmt.Errorf("ERRAND_SETUP_CODE: %w", err)
+			bad = errors.Join(bad, fmt.Errorf("ERRAND_SETUP_CODE: %w", err))
 		}
 	}
 	return errors.Join(bad, s.Log.Validate())
