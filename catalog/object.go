@@ -17,6 +17,11 @@ type Object struct {
 	Choice Text `json:"choice"`
 }
 
+// Personal reports whether a slot is a person's to fill, and not a model's: who may do what, and which object is meant.
+func (s *Slot) Personal() bool {
+	return s.Grounding == GroundingAuthority || s.Grounding == GroundingObject
+}
+
 // ObjectSlot returns the slot that names an object of the home; nil if the capability acts on none.
 func (c *Capability) ObjectSlot() *Slot {
 	for i := range c.Slots {

@@ -17,6 +17,18 @@ type Answered struct {
 	At         int64  `json:"at"`
 }
 
+// Labels are the choices in words, where they are ids of objects; nil where a choice is a word itself.
+func (q *Question) Labels() []string {
+	if len(q.Options) == 0 {
+		return nil
+	}
+	labels := slices.Clone(q.Choices)
+	for i := range min(len(q.Options), len(labels)) {
+		labels[i] = q.Options[i].Label
+	}
+	return labels
+}
+
 // AnswerRefusal is why an answer is not taken.
 type AnswerRefusal struct {
 	// Code is one of no_question, not_open, already_answered, expired, not_a_choice, may_not_confirm, unsigned.

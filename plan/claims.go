@@ -14,7 +14,7 @@ func Claims(steps []StepSpec, slice *catalog.Slice) (faults border.Faults) {
 			continue // the gate faults that
 		}
 		for _, slot := range c.Slots {
-			if slot.Grounding != catalog.GroundingAuthority && slot.Grounding != catalog.GroundingObject {
+			if !slot.Personal() {
 				continue
 			}
 			if _, given := st.Action.Arguments[slot.Name]; given {

@@ -24,9 +24,12 @@ func details(v plan.View) string {
 		fmt.Fprintf(&b, "- if nothing comes until %s: %s\n", clock(v.Next.At), uitext.Plain(v.Next.Move.Words()))
 	}
 	if q := v.Question; q != nil {
+		for i, label := range q.Labels() {
+			fmt.Fprintf(&b, "- %s: %s\n", uitext.Code(q.Choices[i]), uitext.Plain(label))
+		}
 		fmt.Fprintf(&b, "- choices: %s\n", uitext.Plain(strings.Join(q.Choices, ", ")))
 		fmt.Fprintf(&b, "- to answer: More Actions, Send an Update, %s with %s\n", uitext.Code(plan.UpdateAnswer),
-			uitext.Code(fmt.Sprintf(`{"question_id": %q, "choice": %q, "by": "your name"}`, q.ID, q.Choices[0])))
+			uitext.Code(sampleAnswer(q)))
 	}
 	if v.Outcome != nil && v.Outcome.TTSResponse != "" {
 		fmt.Fprintf(&b, "- for the person: %s\n", uitext.Plain(v.Outcome.TTSResponse))
@@ -47,4 +50,13 @@ func clock(ms int64) string {
 		return ""
 	}
 	return time.UnixMilli(ms).UTC().Format("Jan 2, 15:04:05 UTC")
+}
+
+// sampleAnswer is an answer to copy from. Whoever may send updates may consent.
+func sampleAnswer(q *plan.Question) string {
+	consent := ""
+	if q.Consent != "" {
+		consent = `, "may_confirm": true`
+	}
+	return fmt.Sprintf(`{"question_id": %q, "choice": %q, "by": "your name"%s}`, q.ID, q.Choices[0], consent)
 }

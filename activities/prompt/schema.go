@@ -78,7 +78,7 @@ func (s *Setting) slot(slot catalog.Slot) *llm.Schema {
 	case slot.Schema.Type == "array":
 		shape.Items = &llm.Schema{Type: llm.String}
 		return shape
-	case slot.Grounding == catalog.GroundingAuthority:
+	case slot.Personal():
 		return nil // not a model's to say
 	case slot.Grounding == "room":
 		shape.Enum = s.roomValues(func(r catalog.Room) string { return r.Name })
@@ -106,7 +106,7 @@ func (s *Setting) sources() map[string]*llm.Schema {
 	all := make(map[string]*llm.Schema)
 	for _, c := range s.Offered {
 		for _, slot := range c.Slots {
-			if slot.Grounding == catalog.GroundingAuthority {
+			if slot.Personal() {
 				continue
 			}
 			all[slot.Name] = &llm.Schema{Type: llm.String, Description: "<step id>.result.<field>"}
@@ -164,7 +164,7 @@ func guide(c catalog.Capability) map[string]any {
 	if len(c.Slots) > 0 {
 		slots := make([]any, 0, len(c.Slots))
 		for _, slot := range c.Slots {
-			if slot.Grounding != catalog.GroundingAuthority {
+			if !slot.Personal() {
 				slots = append(slots, slotGuide(slot))
 			}
 		}

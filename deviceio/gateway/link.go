@@ -174,7 +174,7 @@ func (g *Gateway) Say(ctx context.Context, c plan.Say) error {
 // Ask puts a question to the person through the device; the answer comes as the event assistant.answer.
 func (g *Gateway) Ask(ctx context.Context, c plan.Ask) error {
 	q := c.Question
-	return g.tell(ctx, c.DeviceID, wire.CommandAsk, wire.Ask{QuestionID: q.ID, Text: q.Text, Choices: q.Choices, ExpiresAt: q.ExpiresAt})
+	return g.tell(ctx, c.DeviceID, wire.CommandAsk, wire.Ask{QuestionID: q.ID, Text: q.Text, Choices: q.Choices, Labels: q.Labels(), ExpiresAt: q.ExpiresAt})
 }
 
 func (g *Gateway) tell(ctx context.Context, deviceID, command string, params any) error {

@@ -111,7 +111,9 @@ type Ask struct {
 	QuestionID string   `json:"question_id"`
 	Text       string   `json:"text"`
 	Choices    []string `json:"choices"`
-	ExpiresAt  int64    `json:"expires_at"` // Unix ms
+	// Labels are the choices in words, in their order, where a choice is the id of an object: a person is shown these.
+	Labels    []string `json:"labels,omitempty"`
+	ExpiresAt int64    `json:"expires_at"` // Unix ms
 }
 
 // AnswerEvent is the payload of the event assistant.answer.

@@ -92,7 +92,7 @@ func Choose(c *catalog.Catalog, text string, choices []string) (choice string, o
 
 // answers are the choices that a control may stand for. Stop and Cancel are none: they end the plan, question and all.
 var answers = map[Control][]string{
-	Yes: {"yes", "continue"}, Resume: {"continue"}, No: {"no"}, Retry: {"retry"}, Skip: {"skip"}, Pause: {"wait"},
+	Yes: {"yes", "continue"}, Resume: {"continue"}, No: {"no", "none"}, Retry: {"retry"}, Skip: {"skip"}, Pause: {"wait"},
 }
 
 // calls are words to get attention with: beside a control they mean nothing more.

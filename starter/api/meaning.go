@@ -115,7 +115,7 @@ func (a *API) reply(ctx context.Context, text string, heard router.Heard, i inte
 		return i, err
 	}
 	if q := view.Question; q != nil && !view.State.Closed() {
-		if choice, fits := router.Choose(a.Catalog, text, q.Choices); fits {
+		if choice, fits := a.choice(text, q); fits {
 			i.Verb, i.QuestionID, i.Choice = answerIt, q.ID, choice
 			return i, nil
 		}
@@ -132,6 +132,14 @@ func (a *API) reply(ctx context.Context, text string, heard router.Heard, i inte
 		i.Verb = noQuestion
 	}
 	return i, nil
+}
+
+// choice tells which choice of a question words are: one of its objects by what tells it apart, else one by its name.
+func (a *API) choice(text string, q *plan.Question) (string, bool) {
+	if n, fits := router.ChooseObject(text, q.Labels()); fits && n < len(q.Options) {
+		return q.Choices[n], true
+	}
+	return router.Choose(a.Catalog, text, q.Choices)
 }
 
 // everything is what a stop is about: all plans of the device, the one that moves it first.

@@ -21,6 +21,9 @@ func standing(out io.Writer, v plan.View, zone *time.Location) {
 		fmt.Fprintf(out, "by itself  if nothing comes until %s: %s\n", clock(v.Next.At, zone), v.Next.Move.Words())
 	}
 	if q := v.Question; q != nil {
+		for i, label := range q.Labels() {
+			fmt.Fprintf(out, "           %s: %s\n", clean(q.Choices[i]), oneLine(label))
+		}
 		fmt.Fprintf(out, "choices    %s\n", oneLine(strings.Join(q.Choices, ", ")))
 		fmt.Fprintf(out, "to answer  errand plan answer %s %s %s\n", clean(v.PlanID), clean(q.ID), clean(q.Choices[0]))
 	}
