@@ -48,6 +48,9 @@ type Capability struct {
 	Operations  []string `json:"operations"`
 	// TaskMethod is the name the device's TaskManager knows, e.g. "setMoveTo".
 	TaskMethod string `json:"task_method"`
+	// Params are sent with every task besides its slots. They make this capability of a task method that can do several things,
+	// so that no plan has a say in it: light_on is setLight with on: true.
+	Params map[string]any `json:"params,omitempty"`
 	// NodeCommand is the command of a plain node that carries it out ("location.get"): one invoke, whose result is the
 	// completion (contract.md §10). "" is a task of a TaskManager. It is the task method too.
 	NodeCommand string `json:"node_command,omitempty"`

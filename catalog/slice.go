@@ -1,5 +1,7 @@
 package catalog
 
+import "maps"
+
 // Slice returns the part of the catalog that a plan over the named capabilities needs.
 // The order is the catalog's own, so that the same plan always gets the same slice.
 // Reasons and sentences come whole: a device may report any code. So does the safe return, which any plan may need.
@@ -80,6 +82,17 @@ func (c *Capability) Slot(name string) (*Slot, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Sent is what a task carries: the step's arguments, and the capability's own params, which no argument can change.
+func (c *Capability) Sent(arguments map[string]any) map[string]any {
+	if len(c.Params) == 0 {
+		return arguments
+	}
+	sent := make(map[string]any, len(arguments)+len(c.Params))
+	maps.Copy(sent, arguments)
+	maps.Copy(sent, c.Params)
+	return sent
 }
 
 // Repeatable reports whether it may be done again though nobody knows whether it was done: it leaves nothing behind, or the same.

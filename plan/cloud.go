@@ -56,7 +56,7 @@ func (m *machine) perform(i int) {
 	op.Sends++
 	op.SentAt = m.at
 	m.do(Perform{OperationID: op.ID, PlanID: s.Start.PlanID, StepID: st.ID, DeviceID: s.Start.DeviceID, CapabilityID: c.ID,
-		TaskMethod: c.TaskMethod, Arguments: st.Arguments, Locale: s.Start.Locale, QueueMs: t.QueueMs, TimeoutMs: t.RunMs, Again: op.Sends > 1})
+		TaskMethod: c.TaskMethod, Arguments: c.Sent(st.Arguments), Locale: s.Start.Locale, QueueMs: t.QueueMs, TimeoutMs: t.RunMs, Again: op.Sends > 1})
 }
 
 func (m *machine) performed(in Performed) {

@@ -97,7 +97,7 @@ func (m *machine) send(i int) {
 	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, OperationID: op.ID, PlanID: s.Start.PlanID,
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
-		Arguments: st.Arguments, TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
+		Arguments: c.Sent(st.Arguments), TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,
 		Preconditions: c.Preconditions, NodeCommand: c.NodeCommand, Expect: s.expect(i)})
 }
 

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 
@@ -15,14 +16,36 @@ const maxRunMs = 24 * 60 * 60 * 1000
 func (l *linter) capabilities() {
 	all := l.catalog.Capabilities
 	l.unique("capability id", each(all, func(c catalog.Capability) string { return c.ID }), at("capabilities", "id"))
-	l.unique("task method", each(all, func(c catalog.Capability) string { return c.TaskMethod }), at("capabilities", "task_method"))
+	l.unique("task method", each(all, taskOf), at("capabilities", "task_method"))
 	for i := range all {
 		l.capability(&all[i], border.Index("capabilities", i))
 	}
 }
 
+// taskOf is what a device is told to do: two capabilities may share a task method if their params tell them apart.
+func taskOf(c catalog.Capability) string {
+	if len(c.Params) == 0 {
+		return c.TaskMethod
+	}
+	params, err := json.Marshal(c.Params)
+	if err != nil {
+		return c.TaskMethod // no file can hold what is no JSON
+	}
+	return c.TaskMethod + " with " + string(params)
+}
+
+// params checks that no slot may be taken for one.
+func (l *linter) params(c *catalog.Capability, path string) {
+	for _, name := range sortedKeys(c.Params) {
+		if _, slot := c.Slot(name); slot {
+			l.fault(border.Field(border.Field(path, "params"), name), "contradiction", "is a slot too: what is fixed is no argument")
+		}
+	}
+}
+
 func (l *linter) capability(c *catalog.Capability, path string) {
 	l.declarations(c, path)
+	l.params(c, path)
 	l.timeouts(c.Timeouts, border.Field(path, "timeouts"))
 	for i, expr := range c.Preconditions {
 		l.condition(c, expr, border.Index(border.Field(path, "preconditions"), i))

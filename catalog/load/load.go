@@ -3,7 +3,7 @@ package load
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -18,14 +18,31 @@ import (
 //go:embed catalog.schema.json
 var schemaJSON []byte
 
-//go:embed builtin.yaml
-var homeYAML []byte
+//go:embed builtin.yaml home.yaml nodes.yaml
+var files embed.FS
 
-//go:embed nodes.yaml
-var nodesYAML []byte
+// builtinYAML is one file in several: the robot's, and in it what a home assistant does and the commands of plain nodes.
+var builtinYAML = assembled("builtin.yaml", "home.yaml", "nodes.yaml")
 
-// builtinYAML is one file in two: the robot's, and in it the commands of plain nodes.
-var builtinYAML = bytes.Replace(homeYAML, []byte("  # nodes.yaml stands here\n"), nodesYAML, 1)
+// assembled puts each part where the whole says that it stands. That each is there is a matter of the program, not of its input.
+func assembled(whole string, parts ...string) []byte {
+	read := func(name string) []byte {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(fmt.Sprintf("load: the built-in catalog lacks a file: %v", err))
+		}
+		return text
+	}
+	text := read(whole)
+	for _, part := range parts {
+		place := []byte("  # " + part + " stands here\n")
+		if !bytes.Contains(text, place) {
+			panic("load: " + whole + " has no place for " + part)
+		}
+		text = bytes.Replace(text, place, read(part), 1)
+	}
+	return text
+}
 
 var schema = sync.OnceValue(func() *border.Schema { return border.MustCompile("catalog.schema.json", schemaJSON) })
 
@@ -126,8 +143,8 @@ var builtin = sync.OnceValue(func() []byte {
 	return text
 })
 
-// Builtin returns the built-in catalog: a home robot that moves, cleans, purifies, guards and comes when called, and the commands
-// of a plain OpenClaw node (nodes.yaml).
+// Builtin returns the built-in catalog: a home robot that moves, cleans, purifies, guards and comes when called, what it does as
+// a home assistant (home.yaml), and the commands of a plain OpenClaw node (nodes.yaml).
 // Each call returns a copy of its own.
 func Builtin() *catalog.Catalog {
 	var c catalog.Catalog

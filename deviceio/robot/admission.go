@@ -176,6 +176,9 @@ func (r *Robot) admit(spec wire.Task, sent int64) (*Task, *wire.Reason) {
 	if why := r.ground(m, t); why != nil {
 		return nil, why
 	}
+	if why := m.target(t); why != nil {
+		return nil, why
+	}
 	if m.check != nil {
 		if why := m.check(r.home, t.Spec.Params); why != nil {
 			return nil, why
@@ -231,7 +234,10 @@ func (r *Robot) allowed(m method, t *Task) *wire.Reason {
 	if why := r.faults.onSubmit(t, r.now()); why != nil {
 		return why
 	}
-	if want := t.Spec.ExpectedRevision; want != "" && want != r.revision() {
+	if why := r.stands(m, t); why != nil {
+		return why
+	}
+	if want := t.Spec.ExpectedRevision; m.actsOn == "" && want != "" && want != r.revision() {
 		return because(ReasonStateChanged, map[string]any{"expected_revision": want, "revision": r.revision()})
 	}
 	if m.moves && !m.home && r.world.Battery < r.home.LowBattery {

@@ -41,8 +41,9 @@ func TestResultsHoldWhatTheCatalogLists(t *testing.T) {
 		if !capability.RunsOn("device") || capability.NodeCommand != "" {
 			continue
 		}
-		result := robot.RunOnce(t, capability.TaskMethod, map[string]any{"position_name": "안방", "area_id": "6", "roomName": "안방",
-			"text": "안녕", "commandType": "come", "rolloutStage": "1", "speakerId": "owner"})
+		result := robot.RunOnce(t, capability.TaskMethod, capability.Sent(map[string]any{"position_name": "안방", "area_id": "6", "roomName": "안방",
+			"text": "안녕", "commandType": "come", "rolloutStage": "1", "speakerId": "owner", "time": "07:00", "label": "출근", "due": "2026-12-02T09:00",
+			"alarm_id": "alarm-1", "reminder_id": "reminder-1", "light_id": "light-1", "door_id": "door-1"}))
 		for _, field := range capability.ResultContract.BindableResultFields {
 			if fault := field.Schema.Check(result[field.Name]); fault != "" {
 				t.Errorf("%s: result.%s: %s", capability.TaskMethod, field.Name, fault)

@@ -39,13 +39,14 @@ type access struct {
 //
 //	GET    /state                                what is now
 //	GET    /context                              the planning context
-//	GET    /ledger[?at_least=n&wait=30s]         effects and motions; waits until there are n effects
+//	GET    /ledger[?at_least=n&wait=30s]         effects, motions, what people did by hand; waits for n effects
 //	GET    /task?operation_id=...[&state=COMPLETED&wait=30s]
 //	GET    /faults                               POST /faults with a Fault, DELETE /faults ends all
 //	GET    /faults/{id}[?hits=1&wait=30s]        waits until it struck
 //	POST   /faults/{id}/release
 //	POST   /answers {question_id, choice}
 //	POST   /observations {kind, ...}             what the robot sees, as contract.md §5 has it
+//	POST   /objects {do, kind, id, set}          what a person does to an alarm, a reminder, a light or a door by hand
 //	POST   /stop {why}                           presses the emergency stop on it; POST /release lets it go
 //
 // A wait that ends without what it waited for answers 408. Errors are {"error": "..."}.
@@ -123,6 +124,7 @@ func (c *control) routes() http.Handler {
 	}))
 	mux.HandleFunc("POST /answers", c.route(c.answer))
 	mux.HandleFunc("POST /observations", c.route(c.observe))
+	mux.HandleFunc("POST /objects", c.route(c.byHand))
 	mux.HandleFunc("POST /stop", c.route(c.pressStop))
 	mux.HandleFunc("POST /release", c.route(func(req *http.Request) (any, error) { return done, c.robot.ReleaseStop(req.Context()) }))
 	return mux

@@ -96,6 +96,15 @@ func (c *Control) Observe(ctx context.Context, fields map[string]any) error {
 	return c.call(ctx, http.MethodPost, "/observations", fields, nil)
 }
 
+// ByHand does something to an object as a person at the robot's side would, and returns the object's id.
+func (c *Control) ByHand(ctx context.Context, h Hand) (id string, err error) {
+	var done struct {
+		ID string `json:"id"`
+	}
+	err = c.call(ctx, http.MethodPost, "/objects", h, &done)
+	return done.ID, err
+}
+
 // PressStop presses the emergency stop on the robot, ReleaseStop lets it go.
 func (c *Control) PressStop(ctx context.Context, why string) error {
 	return c.call(ctx, http.MethodPost, "/stop", map[string]string{"why": why}, nil)

@@ -28,6 +28,7 @@ type Snapshot struct {
 type Ledger struct {
 	Effects []Effect `json:"effects"`
 	Motions []Motion `json:"motions"`
+	ByHand  []ByHand `json:"by_hand"`
 }
 
 func (c *control) state(req *http.Request) (any, error) {
@@ -85,6 +86,9 @@ func (c *control) ledger(req *http.Request) (any, error) {
 	}
 	if err == nil {
 		l.Motions, err = ReadMotions(path)
+	}
+	if err == nil {
+		l.ByHand, err = ReadByHand(path)
 	}
 	return l, err
 }
@@ -154,6 +158,15 @@ func (c *control) observe(req *http.Request) (any, error) {
 		return nil, err
 	}
 	return done, c.robot.Observe(req.Context(), fields)
+}
+
+func (c *control) byHand(req *http.Request) (any, error) {
+	var h Hand
+	if err := read(req, &h); err != nil {
+		return nil, err
+	}
+	id, err := c.robot.ByHand(req.Context(), h)
+	return map[string]string{"id": id}, err
 }
 
 func (c *control) pressStop(req *http.Request) (any, error) {

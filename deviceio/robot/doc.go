@@ -9,6 +9,8 @@
 //
 //	ledger.go      effects and motions, readable while the robot runs
 //	world.go       everything physical; physics.go lets time pass in it
+//	objects.go     the home's alarms, reminders, lights and doors: ids, revisions; homeobjects.go those of a home file;
+//	               objectmethods.go what tasks do with them; byhand.go what people do to them
 //	admission.go   which submit is taken in: dedupe, tombstones, fencing, sense, policy, room in the queue
 //	queue.go       first in, first out; ttl
 //	executor.go    one task at a time, phase by phase; ending.go its end and its effect

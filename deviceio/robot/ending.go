@@ -12,12 +12,16 @@ import (
 // stored by the commit of this tick.
 func (r *Robot) complete(t *Task, now int64) {
 	m, _ := findMethod(t.Spec.TaskMethod)
+	if why := r.stands(m, t); why != nil { // a person was at it since it was admitted
+		r.finish(t, Failed, why)
+		return
+	}
 	kind := m.settle(r.home, &r.world, t, r.deviceTime())
 	if kind == "purified" && !r.faults.silent(sourceAir) { // it measures what it worked on; a dead sensor does not
 		r.world.senseAir(r.deviceTime())
 	}
 	if kind != "" {
-		e := Effect{OperationID: t.Spec.OperationID, TaskMethod: t.Spec.TaskMethod, Kind: kind,
+		e := Effect{OperationID: t.Spec.OperationID, TaskMethod: t.Spec.TaskMethod, Kind: kind, TargetID: t.TargetID,
 			RoomID: r.home.RoomAt(r.world.X, r.world.Y).ID, At: now, BootID: r.outbox.BootID(), WorldRevision: r.world.Revision + 1}
 		r.note(func(ctx context.Context, tx *sql.Tx) error { return addEffect(ctx, tx, e) })
 		r.reportEffect(kind, t)
@@ -93,6 +97,10 @@ func (r *Robot) end(t *Task, as State, why *wire.Reason, kind string, result map
 // reportEffect says in plain words what came about.
 func (r *Robot) reportEffect(kind string, t *Task) {
 	room := r.home.RoomAt(r.world.X, r.world.Y)
+	if t.TargetID != "" {
+		r.report("%s: %s (%s)", strings.ReplaceAll(kind, "_", " "), t.TargetID, t.Spec.OperationID)
+		return
+	}
 	switch kind {
 	case "arrived", "came", "followed": // the arrival was reported
 	case "purified":

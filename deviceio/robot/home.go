@@ -16,6 +16,12 @@ import (
 // (Options.Speed says how much faster than the wall clock that runs), air is µg/m³ of PM2.5.
 type Home struct {
 	Rooms []Room `yaml:"rooms"`
+	// Alarms, Reminders, Lights and Doors are there at first start (objects.go). Default: none; DefaultHome has a few.
+	Alarms    []Alarm    `yaml:"alarms"`
+	Reminders []Reminder `yaml:"reminders"`
+	Lights    []Light    `yaml:"lights"`
+	Doors     []Door     `yaml:"doors"`
+
 	// Station is the room with the charging station; it stands at the room's centre. Default: the first room.
 	Station string `yaml:"station"`
 
@@ -52,9 +58,11 @@ type Room struct {
 // ErrHome is wrapped by every complaint about a home file.
 var ErrHome = errors.New("the home cannot be used")
 
-// DefaultHome is a flat of six rooms around a living room with the charging station.
+// DefaultHome is a flat of six rooms around a living room with the charging station, with a few alarms, reminders, lights and
+// doors.
 func DefaultHome() Home {
-	return Home{Rooms: []Room{
+	o := defaultObjects()
+	return Home{Alarms: o.Alarms, Reminders: o.Reminders, Lights: o.Lights, Doors: o.Doors, Rooms: []Room{
 		{ID: "1", Name: "거실", X: 0, Y: 0, PM25: 22},
 		{ID: "2", Name: "부엌", X: 3.5, Y: 0, PM25: 35},
 		{ID: "3", Name: "작은방", X: -3, Y: 2, PM25: 18},
@@ -111,6 +119,7 @@ func (h Home) withDefaults() Home {
 		rooms[i] = r
 	}
 	h.Rooms = rooms
+	h.spellObjects()
 	if h.Station == "" && len(rooms) > 0 {
 		h.Station = rooms[0].ID
 	}
@@ -145,6 +154,7 @@ func (h Home) Check() error {
 	if h.Battery < 0 || h.Battery > 100 || h.LowBattery < 0 || h.LowBattery > 100 {
 		fault("battery", "levels go from 0 to 100")
 	}
+	h.checkObjects(fault)
 	return errors.Join(faults...)
 }
 

@@ -17,7 +17,8 @@ type Effect struct {
 	N             int64  `json:"n"`
 	OperationID   string `json:"operation_id"`
 	TaskMethod    string `json:"task_method"`
-	Kind          string `json:"kind"` // arrived, purified, cleaned, docked, secured, unsecured, answered, turned, came, followed, spoken
+	Kind          string `json:"kind"`                // arrived, purified, cleaned, docked, secured, unsecured, answered, turned, came, followed, spoken, alarm_created, ...
+	TargetID      string `json:"target_id,omitempty"` // the object that was acted on or made (objects.go)
 	RoomID        string `json:"room_id"`
 	At            int64  `json:"at"` // Unix ms, device clock
 	BootID        string `json:"boot_id"`
@@ -35,8 +36,32 @@ type Motion struct {
 }
 
 func addEffect(ctx context.Context, tx *sql.Tx, e Effect) error {
-	return exec(ctx, tx, `INSERT INTO effects (operation_id, task_method, kind, room_id, at, boot_id, world_revision) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		e.OperationID, e.TaskMethod, e.Kind, e.RoomID, e.At, e.BootID, e.WorldRevision)
+	return exec(ctx, tx, `INSERT INTO effects (operation_id, task_method, kind, room_id, at, boot_id, world_revision, target_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.OperationID, e.TaskMethod, e.Kind, e.RoomID, e.At, e.BootID, e.WorldRevision, e.TargetID)
+}
+
+// ByHand is something that a person did to an object at the robot's side. It is no operation's, and stands apart: what the
+// ledger says of operations stays one effect for one COMPLETED.
+type ByHand struct {
+	N             int64  `json:"n"`
+	Kind          string `json:"kind"` // alarm_added, door_changed, light_removed, ...
+	TargetID      string `json:"target_id"`
+	At            int64  `json:"at"` // Unix ms, device clock
+	BootID        string `json:"boot_id"`
+	WorldRevision int64  `json:"world_revision"`
+}
+
+func addByHand(ctx context.Context, tx *sql.Tx, h ByHand) error {
+	return exec(ctx, tx, `INSERT INTO by_hand (kind, target_id, at, boot_id, world_revision) VALUES (?, ?, ?, ?, ?)`,
+		h.Kind, h.TargetID, h.At, h.BootID, h.WorldRevision)
+}
+
+// ReadByHand reads what people did to the objects, as ReadLedger reads the effects.
+func ReadByHand(path string) ([]ByHand, error) {
+	return readRows(path, `SELECT n, kind, target_id, at, boot_id, world_revision FROM by_hand ORDER BY n`,
+		func(rows *sql.Rows, h *ByHand) error {
+			return rows.Scan(&h.N, &h.Kind, &h.TargetID, &h.At, &h.BootID, &h.WorldRevision)
+		})
 }
 
 // startMotion opens a motion, or notes that one goes on after a restart.
@@ -55,9 +80,9 @@ func endMotion(ctx context.Context, tx *sql.Tx, operationID string, at int64, co
 // ReadLedger reads the effects from a state directory, or from the store file in it, in the order they came about.
 // It changes nothing and works while the robot runs. A directory without a store is an error: that is no robot's.
 func ReadLedger(path string) ([]Effect, error) {
-	return readRows(path, `SELECT n, operation_id, task_method, kind, room_id, at, boot_id, world_revision FROM effects ORDER BY n`,
+	return readRows(path, `SELECT n, operation_id, task_method, kind, room_id, at, boot_id, world_revision, target_id FROM effects ORDER BY n`,
 		func(rows *sql.Rows, e *Effect) error {
-			return rows.Scan(&e.N, &e.OperationID, &e.TaskMethod, &e.Kind, &e.RoomID, &e.At, &e.BootID, &e.WorldRevision)
+			return rows.Scan(&e.N, &e.OperationID, &e.TaskMethod, &e.Kind, &e.RoomID, &e.At, &e.BootID, &e.WorldRevision, &e.TargetID)
 		})
 }
 

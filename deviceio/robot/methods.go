@@ -20,6 +20,10 @@ type method struct {
 	cancel cancelPolicy
 	// runMs bounds the run where the submit gives no timeoutMs. Wall-clock milliseconds.
 	runMs int64
+	// actsOn is the kind of the one object it acts on, makes of the one it makes; "" for none. hinders says what about an
+	// object stands in the way of a task; nil means nothing ever does.
+	actsOn, makes Kind
+	hinders       func(of item, t *Task) *wire.Reason
 	// check looks at the parameters beyond the room; nil means nothing to check.
 	check func(h Home, params map[string]any) *wire.Reason
 	// program is what the body does, one phase after another. The robot may stand anywhere when it begins.
@@ -47,7 +51,10 @@ const (
 )
 
 // methods is every task method of this robot.
-var methods = []method{
+var methods = slices.Concat(bodyMethods, objectMethods)
+
+// bodyMethods is what it does with its body.
+var bodyMethods = []method{
 	{name: "setMoveTo", room: roomNamed, moves: true, cancel: cancelStop, runMs: 120_000,
 		program: driveTo, settle: arrive, result: arrived},
 	{name: "setRoomCleaning", room: roomNamed, moves: true, cancel: cancelStop, runMs: 600_000,

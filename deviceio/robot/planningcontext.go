@@ -47,6 +47,10 @@ type PlanningContext struct {
 		Available bool   `json:"available"`
 		State     string `json:"state"` // off, started
 	} `json:"security"`
+	Alarms      ContextItems[Alarm]    `json:"alarms"`
+	Reminders   ContextItems[Reminder] `json:"reminders"`
+	Lights      ContextItems[Light]    `json:"lights"`
+	Doors       ContextItems[Door]     `json:"doors"`
 	TaskManager struct {
 		Available     bool   `json:"available"`
 		QueueLength   int    `json:"queue_length"`
@@ -65,6 +69,16 @@ type PlanningContext struct {
 type ContextRoom struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+}
+
+// ContextItems is every object of one kind, each with its id and revision.
+type ContextItems[T any] struct {
+	Available bool `json:"available"`
+	Items     []T  `json:"items"`
+}
+
+func contextItems[T any](all []T) ContextItems[T] {
+	return ContextItems[T]{Available: true, Items: append([]T{}, all...)}
 }
 
 // ContextTask is a task that is not over.
@@ -119,6 +133,8 @@ func (r *Robot) Context() PlanningContext {
 		c.AirQuality.Rooms[room.ID] = ContextAir{PM25: tenth(w.Sensed.PM25[room.ID]), PurifiedAt: w.Air[room.ID].PurifiedAt}
 	}
 	c.Security.Available, c.Security.State = true, string(w.Security)
+	o := w.Objects
+	c.Alarms, c.Reminders, c.Lights, c.Doors = contextItems(o.Alarms), contextItems(o.Reminders), contextItems(o.Lights), contextItems(o.Doors)
 	c.TaskManager.Available, c.TaskManager.QueueLength = true, len(r.queue)
 	c.TaskManager.Tasks = []ContextTask{}
 	if r.running != nil {

@@ -31,6 +31,9 @@ const (
 	ReasonSpeakerUnknown    = "SPEAKER_NOT_REGISTERED"
 	ReasonStageNotAllowed   = "STAGE_NOT_ALLOWED"
 	ReasonExecutorFault     = "EXECUTOR_FAULT"
+	ReasonTargetNotFound    = "TARGET_NOT_FOUND"
+	ReasonDoorOpen          = "DOOR_OPEN"
+	ReasonObjectLimit       = "OBJECT_LIMIT"
 )
 
 // reasonRow says what goes with a code: whether somebody must decide, whether trying again can help, and what to do.
@@ -64,6 +67,9 @@ var reasonRows = map[string]reasonRow{
 	ReasonSpeakerUnknown:    {true, "conditional", "ask_user"},
 	ReasonStageNotAllowed:   {true, "permanent", "ask_user"},
 	ReasonExecutorFault:     {false, "transient", "ask_user"},
+	ReasonTargetNotFound:    {true, "permanent", "fetch_context"},
+	ReasonDoorOpen:          {true, "conditional", "ask_user"},
+	ReasonObjectLimit:       {true, "conditional", "ask_user"},
 }
 
 // ReasonCodes lists every reason code the robot gives by itself, in alphabetical order.

@@ -147,7 +147,7 @@ func (r *Robot) load(ctx context.Context) error {
 	if !found {
 		w = newWorld(r.home, r.now())
 	}
-	w.adopt(r.home)
+	w.adopt(r.home, r.now())
 	r.world = w
 	live, err := r.store.live(ctx)
 	if err != nil {
@@ -278,6 +278,8 @@ func (r *Robot) await(ctx context.Context, holds func() bool) error {
 // snapshot returns a copy of the world that shares nothing with it.
 func (w World) snapshot() World {
 	w.Air, w.Sources, w.Sensed.PM25 = maps.Clone(w.Air), maps.Clone(w.Sources), maps.Clone(w.Sensed.PM25)
+	objects := w.Objects.clone()
+	w.Objects = &objects
 	return w
 }
 

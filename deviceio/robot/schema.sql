@@ -7,7 +7,12 @@ CREATE TABLE IF NOT EXISTS world (id INTEGER PRIMARY KEY CHECK (id = 1), doc TEX
 CREATE TABLE IF NOT EXISTS effects (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   operation_id TEXT NOT NULL, task_method TEXT NOT NULL, kind TEXT NOT NULL, room_id TEXT NOT NULL,
-  at INTEGER NOT NULL, boot_id TEXT NOT NULL, world_revision INTEGER NOT NULL);
+  at INTEGER NOT NULL, boot_id TEXT NOT NULL, world_revision INTEGER NOT NULL,
+  target_id TEXT NOT NULL DEFAULT '');
+-- What people did to the objects of the home, apart from any operation.
+CREATE TABLE IF NOT EXISTS by_hand (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL, target_id TEXT NOT NULL, at INTEGER NOT NULL, boot_id TEXT NOT NULL, world_revision INTEGER NOT NULL);
 -- One row per drive; ended_at is null while the wheels turn. resumed counts restarts in the middle of it.
 CREATE TABLE IF NOT EXISTS motions (
   n INTEGER PRIMARY KEY AUTOINCREMENT,

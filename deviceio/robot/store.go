@@ -55,10 +55,23 @@ func (s *store) prepare(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, schema); err != nil {
 		return err
 	}
+	if err := s.addTargets(ctx); err != nil {
+		return err
+	}
 	if _, err := s.db.ExecContext(ctx, `INSERT OR IGNORE INTO meta VALUES ('store_id', ?)`, "store-"+rand.Text()[:16]); err != nil {
 		return err
 	}
 	return s.db.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = 'store_id'`).Scan(&s.id)
+}
+
+// addTargets brings a ledger up to date that is older than the objects of the home.
+func (s *store) addTargets(ctx context.Context) error {
+	var has int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('effects') WHERE name = 'target_id'`).Scan(&has)
+	if err != nil || has > 0 {
+		return err
+	}
+	return exec(ctx, s.db, `ALTER TABLE effects ADD COLUMN target_id TEXT NOT NULL DEFAULT ''`)
 }
 
 func (s *store) close() error { return s.db.Close() }

@@ -41,7 +41,10 @@ type Task struct {
 	PreRevision string `json:"pre_state_revision"`
 	// RoomID is where it happens, as grounded at admission; "" where the robot stands.
 	RoomID string `json:"room_id,omitempty"`
-	Run    *run   `json:"run,omitempty"`
+	// TargetID is the object it acts on or has made (objects.go), Object that object as the effect found or left it.
+	TargetID string         `json:"target_id,omitempty"`
+	Object   map[string]any `json:"object,omitempty"`
+	Run      *run           `json:"run,omitempty"`
 	// Ending is the state a stopping task is on its way to; "" while nobody asked it to stop.
 	Ending   State           `json:"ending,omitempty"`
 	Why      string          `json:"why,omitempty"` // of the cancel

@@ -25,6 +25,8 @@ type World struct {
 	Sensed Sensed `json:"sensed"`
 	// Sources says when each source of the planning context was last observed, by its name.
 	Sources map[string]int64 `json:"sources"`
+	// Objects is what it keeps for the home: alarms, lights and the like (objects.go). Nil in a world from before there were any.
+	Objects *Objects `json:"objects,omitempty"`
 }
 
 // Air is the air of one room.
@@ -77,6 +79,7 @@ func newWorld(h Home, now int64) World {
 	}
 	w.senseBattery(now)
 	w.senseAir(now)
+	w.adoptObjects(h, now)
 	return w
 }
 
@@ -94,11 +97,12 @@ func (w *World) senseAir(now int64) {
 	w.Sources[sourceAir] = now
 }
 
-// adopt fits a stored world to a home file that may have changed since: new rooms get their air.
-func (w *World) adopt(h Home) {
+// adopt fits a stored world to a home file that may have changed since: new rooms get their air, new lamps and doors are there.
+func (w *World) adopt(h Home, now int64) {
 	for _, r := range h.Rooms {
 		if _, known := w.Air[r.ID]; !known {
 			w.Air[r.ID] = Air{PM25: r.PM25}
 		}
 	}
+	w.adoptObjects(h, now)
 }

@@ -98,22 +98,26 @@ func (c ledgerCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	byHand, err := robot.ReadByHand(dir)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
-		return enc.Encode(robot.Ledger{Effects: effects, Motions: motions})
+		return enc.Encode(robot.Ledger{Effects: effects, Motions: motions, ByHand: byHand})
 	}
-	return printLedger(out, effects, motions)
+	return printLedger(out, robot.Ledger{Effects: effects, Motions: motions, ByHand: byHand})
 }
 
-func printLedger(out io.Writer, effects []robot.Effect, motions []robot.Motion) error {
+func printLedger(out io.Writer, l robot.Ledger) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "N\tAT\tEFFECT\tROOM\tOPERATION\tMETHOD\tREVISION\tBOOT")
-	for _, e := range effects {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", e.N, clock(e.At), e.Kind, e.RoomID, e.OperationID, e.TaskMethod, e.WorldRevision, e.BootID)
+	fmt.Fprintln(table, "N\tAT\tEFFECT\tTARGET\tROOM\tOPERATION\tMETHOD\tREVISION\tBOOT")
+	for _, e := range l.Effects {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", e.N, clock(e.At), e.Kind, e.TargetID, e.RoomID, e.OperationID, e.TaskMethod, e.WorldRevision, e.BootID)
 	}
 	fmt.Fprintln(table, "\nN\tFROM\tTO\tMOTION\tOPERATION\tRESUMED")
-	for _, m := range motions {
+	for _, m := range l.Motions {
 		end, what := clock(m.EndedAt), "stopped on the way"
 		switch {
 		case m.Completed:
@@ -122,6 +126,12 @@ func printLedger(out io.Writer, effects []robot.Effect, motions []robot.Motion) 
 			end, what = "", "under way"
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\n", m.N, clock(m.StartedAt), end, what, m.OperationID, m.Resumed)
+	}
+	if len(l.ByHand) > 0 {
+		fmt.Fprintln(table, "\nN\tAT\tBY HAND\tTARGET")
+	}
+	for _, h := range l.ByHand {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", h.N, clock(h.At), h.Kind, h.TargetID)
 	}
 	return table.Flush()
 }

@@ -3,6 +3,8 @@
 //	robot                                      run until stopped; settings are environment variables (robot config)
 //	robot ledger [--state-dir DIR] [--json]    what it physically did; works while it runs
 //	robot answer QUESTION CHOICE               answer what it was asked to ask, for the person
+//	robot objects                              the alarms, reminders, lights and doors it knows
+//	robot hand DO KIND [ID] [FIELD=VALUE ...]  add, change or remove one of them by hand, past any plan
 //	robot config                               every setting, with its default
 //
 // It says one line, "robot ready: <device id> ...", once it is connected for the first time, and one line in plain
@@ -30,6 +32,8 @@ type commands struct {
 	Answer  answerCommand  `cmd:"" help:"Answer a question the robot was asked to ask."`
 	Stop    stopCommand    `cmd:"" help:"Press the emergency stop on the robot."`
 	Release releaseCommand `cmd:"" help:"Let the emergency stop on the robot go; the cloud's is released with errand device release."`
+	Objects objectsCommand `cmd:"" help:"Print the alarms, reminders, lights and doors that the robot knows."`
+	Hand    handCommand    `cmd:"" help:"Do something to one of them by hand, as a person in the home would."`
 	Config  configCommand  `cmd:"" help:"Print every setting."`
 }
 
