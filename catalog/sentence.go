@@ -24,6 +24,8 @@ func Render(template string, values map[string]string) string {
 		name, particle, _ := strings.Cut(place, ":")
 		if value := values[name]; value != "" {
 			out.WriteString(value + Particle(value, particle))
+		} else if strings.HasSuffix(head, " ") {
+			tail = strings.TrimPrefix(tail, " ") // no gap where there is nothing to say
 		}
 		template = tail
 	}

@@ -65,6 +65,8 @@ func TestRender(t *testing.T) {
 		"I am in the {room}.":        "I am in the 거실.",
 		"":                           "",
 		"{room} {room}":              "거실 거실",
+		"07:00 {label} 알람":           "07:00 알람", // no gap either
+		"{pm} {label}":               "12",
 		"The value is {pm:unknown}.": "The value is 12.",
 	} {
 		if got := catalog.Render(template, values); got != want {

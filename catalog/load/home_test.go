@@ -33,13 +33,13 @@ func TestHomeCapabilities(t *testing.T) {
 		c := mustCapability(t, id)
 		policy := ""
 		if c.Confirm != nil {
-			policy = c.Confirm.Policy
+			policy = string(c.Confirm.Policy)
 		}
 		if c.TaskMethod != want.method || c.Impact != want.impact || policy != want.confirm || !c.Enabled {
 			t.Errorf("%s: %s, %s, confirm %q", id, c.TaskMethod, c.Impact, policy)
 		}
-		if slot, ok := c.Slot(want.target); want.target != "" && (!ok || !slot.Required) {
-			t.Errorf("%s: slot %s is %+v", id, want.target, slot)
+		if slot := c.ObjectSlot(); (slot == nil) != (want.target == "") || slot != nil && (slot.Name != want.target || !slot.Required) {
+			t.Errorf("%s: acts on %+v", id, slot)
 		}
 		if want.impact != catalog.ReadOnly && c.Verify == "" {
 			t.Errorf("%s: nobody looks whether it is so", id)
@@ -98,8 +98,8 @@ func TestHomeChecksOfEffects(t *testing.T) {
 		{"alarm_delete", area("alarms", alarm), object{"alarm_id": "a2"}, nil, condition.True},
 		{"alarm_delete", area("alarms", alarm), object{"alarm_id": "a1"}, nil, condition.False},
 		{"alarm_delete", object{"alarms": object{"available": false}}, object{"alarm_id": "a1"}, nil, condition.Unknown},
-		{"reminder_create", area("reminders", note), object{"text": "약 먹기"}, object{"reminder_id": "n1", "text": "약 먹기"}, condition.True},
-		{"reminder_create", area("reminders"), object{"text": "약 먹기"}, object{"reminder_id": "n1", "text": "약 먹기"}, condition.False},
+		{"reminder_create", area("reminders", note), object{"text": "약 먹기"}, object{"reminder_id": "n1"}, condition.True},
+		{"reminder_create", area("reminders"), object{"text": "약 먹기"}, object{"reminder_id": "n1"}, condition.False},
 		{"reminder_delete", area("reminders", note), object{"reminder_id": "n1"}, nil, condition.False},
 		{"reminder_delete", area("reminders"), object{"reminder_id": "n1"}, nil, condition.True},
 		{"light_on", area("lights", lamp(true)), object{"light_id": "l1"}, nil, condition.True},
@@ -135,7 +135,7 @@ func TestHomeSentences(t *testing.T) {
 		capability, locale, want string
 		values                   map[string]string
 	}{
-		{"alarm_delete", "ko", "출근 07:00 알람을 지웠어요.", map[string]string{"time": "07:00", "label": "출근"}},
+		{"alarm_delete", "ko", "07:00 출근 알람을 지웠어요.", map[string]string{"time": "07:00", "label": "출근"}},
 		{"alarm_delete", "ko", "07:00 알람을 지웠어요.", map[string]string{"time": "07:00"}},
 		{"alarm_delete", "en", "I deleted the 07:00 alarm.", map[string]string{"time": "07:00"}},
 		{"alarm_search", "ko", "알람이 0개 있어요.", map[string]string{"count": "0"}},

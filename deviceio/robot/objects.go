@@ -287,12 +287,14 @@ func (d *Door) check() error {
 	return errors.Join(short("name", d.Name, 1, maxName), short("room_name", d.RoomName, 1, maxName))
 }
 
-// spelled brings text to the one spelling (case c14).
-func spelled(text string) string { return norm.NFC.String(strings.TrimSpace(text)) }
+// spelled brings text to the one spelling (case c14), and changes nothing else: a check looks for what was said.
+func spelled(text string) string { return norm.NFC.String(text) }
 
+// short checks the length of a text that is kept, in characters; one of spaces alone says nothing.
 func short(field, text string, least, most int) error {
-	if n := utf8.RuneCountInString(text); n < least || n > most {
-		return fmt.Errorf("%w: %s: has %d characters, want %d to %d", ErrObject, field, n, least, most)
+	n := utf8.RuneCountInString(text)
+	if n > most || n < least || least > 0 && strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%w: %s: want %d to %d characters that say something, not %d", ErrObject, field, least, most, n)
 	}
 	return nil
 }
