@@ -34,6 +34,7 @@ type Device struct {
 	StateAt      time.Time `json:"state_at,omitzero"` // when it was set by a person
 	DisplayName  string    `json:"display_name"`      // what it calls itself
 	FriendlyName string    `json:"friendly_name"`     // what people call it; "" for none
+	HomeID       string    `json:"home_id"`           // where it is; DefaultHome until a person moves it
 	Caps         []string  `json:"caps"`
 	// Commands is what it advertised when it last connected, and ApprovedCommands what a person let it be asked to do: only
 	// what is in both is sent (Offers).

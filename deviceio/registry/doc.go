@@ -8,6 +8,9 @@
 // Who may come in is decided here (approval.go, setupcode.go): a device is pending until a person approves it, and what is
 // approved is a surface, the commands that it advertised then. Tokens and setup codes are kept as hashes.
 //
+// Whose a device is, is said here too (home.go, user.go): each is in one home, and people have rights there: to command, to confirm,
+// to hear. Who checks them is the API and the gateway; the registry only says what they are.
+//
 // Three rules hold, whoever writes:
 //
 //   - Presence has a time to live. A connection counts only while its lease and the lease of its gateway both run

@@ -24,6 +24,12 @@ var (
 	ErrAmbiguous = errors.New("several devices have this name")
 	// ErrNameTaken means that another device already has this friendly name.
 	ErrNameTaken = errors.New("another device has this friendly name")
+	// ErrNoHome means that no home has this id.
+	ErrNoHome = errors.New("no such home")
+	// ErrNoUser means that no user has this id.
+	ErrNoUser = errors.New("no such user")
+	// ErrUserTaken means that what a user was to have is another user's: the id, a token or a speaker.
+	ErrUserTaken = errors.New("another user has it")
 	// ErrFenced means that a newer connection of the device exists: the caller holds the old one and must let go.
 	ErrFenced = errors.New("a newer connection of this device exists")
 	// ErrKeyChanged means that a device which is known comes with another key: it was set up anew, or somebody else

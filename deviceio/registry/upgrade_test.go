@@ -30,7 +30,7 @@ func TestAnOlderRegistryIsBroughtUpToDate(t *testing.T) {
 	}
 	r := openAt(t, place, newClock())
 	for state, want := range map[string]bool{"approved": true, "pending": false, "revoked": false} {
-		if d, err := r.Device(t.Context(), state); err != nil || d.Offers("system.which") != want || string(d.State) != state {
+		if d, err := r.Device(t.Context(), state); err != nil || d.Offers("system.which") != want || string(d.State) != state || d.HomeID != registry.DefaultHome {
 			t.Errorf("%s: %+v, %v", state, d, err)
 		}
 	}
