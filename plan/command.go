@@ -30,6 +30,7 @@ type StopAwaiting struct{}
 type Submit struct {
 	Route       Route  `json:"route"`
 	DeviceID    string `json:"device_id"`
+	HomeID      string `json:"home_id,omitempty"` // the plan's: see Start.HomeID
 	OperationID string `json:"operation_id"`
 	PlanID      string `json:"plan_id"`
 	StepID      string `json:"step_id"`
@@ -106,6 +107,7 @@ type Verify struct {
 type Ask struct {
 	Route    *Route   `json:"route,omitempty"`
 	DeviceID string   `json:"device_id"`
+	HomeID   string   `json:"home_id,omitempty"` // the plan's: see Start.HomeID
 	Locale   string   `json:"locale,omitempty"`
 	Question Question `json:"question"`
 }
@@ -119,6 +121,7 @@ type WithdrawQuestion struct {
 type Say struct {
 	Route    *Route `json:"route,omitempty"`
 	DeviceID string `json:"device_id"`
+	HomeID   string `json:"home_id,omitempty"` // the plan's: see Start.HomeID
 	Text     string `json:"text"`
 	Locale   string `json:"locale,omitempty"`
 }

@@ -47,6 +47,9 @@ type Action struct {
 type Start struct {
 	PlanID   string `json:"plan_id"`
 	DeviceID string `json:"device_id"`
+	// HomeID is whose plan it is: the home that the device was in when it was asked for (HomeOf). It never changes: the device of
+	// another home does nothing for it, says nothing and asks nothing.
+	HomeID string `json:"home_id,omitempty"`
 	// DeviceName is what people call the device; for people only.
 	DeviceName string `json:"device_name,omitempty"`
 	Locale     string `json:"locale,omitempty"`

@@ -122,7 +122,8 @@ func (m *machine) extended(in Planned) {
 // declined tells the person that the plan goes on without what was said.
 func (m *machine) declined(sentence, note string) {
 	m.note("", note)
-	m.do(Say{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, Text: orText(sentence, m.s.sentence("follow_up_refused", nil)), Locale: m.s.Start.Locale})
+	m.do(Say{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, HomeID: m.s.Start.HomeID, Locale: m.s.Start.Locale,
+		Text: orText(sentence, m.s.sentence("follow_up_refused", nil))})
 }
 
 // amendable says why nothing can be added to the plan now; none means that it can.

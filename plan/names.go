@@ -57,11 +57,12 @@ const (
 	AttributeState  = "ErrandState"
 	AttributeStep   = "ErrandStep"
 	AttributeReason = "ErrandReason"
+	AttributeHome   = "ErrandHome" // a plan's home; plans from before there were homes have none
 )
 
 // SearchAttributes lists the keyword attributes a Temporal namespace needs.
 func SearchAttributes() []string {
-	return []string{AttributeDevice, AttributeState, AttributeStep, AttributeReason}
+	return []string{AttributeDevice, AttributeState, AttributeStep, AttributeReason, AttributeHome}
 }
 
 // Signal is the envelope of the one signal: exactly one field is set.

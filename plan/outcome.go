@@ -37,7 +37,7 @@ func (m *machine) finish() {
 		m.do(StopAwaiting{})
 	}
 	m.releaseLease()
-	m.do(Say{Route: s.Device.Route, DeviceID: s.Start.DeviceID, Text: outcome.TTSResponse, Locale: s.Start.Locale})
+	m.do(Say{Route: s.Device.Route, DeviceID: s.Start.DeviceID, HomeID: s.Start.HomeID, Text: outcome.TTSResponse, Locale: s.Start.Locale})
 	m.do(Finish{Outcome: outcome})
 }
 

@@ -56,7 +56,7 @@ func (m *machine) ask(q Question, sentence string, values map[string]string) {
 	q.ExpiresAt = m.at + questionTTL
 	q.Text = orText(q.Text, m.s.sentence(sentence, values))
 	m.s.Question = &q
-	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, Locale: m.s.Start.Locale, Question: q})
+	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, HomeID: m.s.Start.HomeID, Locale: m.s.Start.Locale, Question: q})
 }
 
 func (m *machine) withdrawQuestion() {

@@ -94,7 +94,7 @@ func (m *machine) send(i int) {
 	op.Phase, op.Sending, op.Lost, op.Why = OpSent, true, false, ""
 	op.Sends++
 	op.StoreID, op.RetentionMs, op.SentAt = route.StoreID, route.RetentionMs, m.at
-	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, OperationID: op.ID, PlanID: s.Start.PlanID,
+	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, HomeID: s.Start.HomeID, OperationID: op.ID, PlanID: s.Start.PlanID,
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
 		Arguments: c.Sent(st.Arguments), TimeoutMs: t.RunMs, TTLMs: ttl, Again: op.Sends > 1,

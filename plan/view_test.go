@@ -134,8 +134,8 @@ func TestLaw18AViewTellsTheEndOfAStepsWait(t *testing.T) {
 	}
 }
 
-func TestANamespaceNeedsFourAttributes(t *testing.T) {
-	want := []string{"ErrandDevice", "ErrandState", "ErrandStep", "ErrandReason"}
+func TestANamespaceNeedsFiveAttributes(t *testing.T) {
+	want := []string{"ErrandDevice", "ErrandState", "ErrandStep", "ErrandReason", "ErrandHome"}
 	if got := plan.SearchAttributes(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

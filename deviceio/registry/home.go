@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"errand/plan"
 )
 
 // DefaultHome is the home of every device that nobody moved to another one. Its people are those who own a configured token of
 // the API, besides the users that it is given.
-const DefaultHome = "home"
+const DefaultHome = plan.DefaultHome
 
 // Rights is what somebody may do with the devices of a home (design §6, Who is speaking).
 type Rights struct {

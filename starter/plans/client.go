@@ -91,6 +91,7 @@ func startOptions(s plan.Start) client.StartWorkflowOptions {
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(plan.AttributeDevice).ValueSet(s.DeviceID),
 			temporal.NewSearchAttributeKeyKeyword(plan.AttributeState).ValueSet(string(state)),
+			temporal.NewSearchAttributeKeyKeyword(plan.AttributeHome).ValueSet(plan.HomeOf(s.HomeID)),
 		),
 	}
 }

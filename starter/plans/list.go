@@ -28,7 +28,9 @@ var ErrPageToken = errors.New("not a page token of this list")
 // Filter narrows a list. Empty fields take all.
 type Filter struct {
 	DeviceID string
-	State    plan.Phase
+	// Homes takes only plans of these; nil takes all.
+	Homes []string
+	State plan.Phase
 	// Open takes only plans that are not over.
 	Open bool
 	// Size is the number of plans of a page; Token is the Next of the page before.
@@ -40,6 +42,7 @@ type Filter struct {
 type Line struct {
 	PlanID    string     `json:"plan_id"`
 	DeviceID  string     `json:"device_id"`
+	HomeID    string     `json:"home_id"` // the home that its device was in when it was asked for
 	State     plan.Phase `json:"state"`
 	Step      string     `json:"step,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
@@ -100,6 +103,9 @@ func (f Filter) query() string {
 	if f.DeviceID != "" {
 		query += " AND " + plan.AttributeDevice + " = " + quote(f.DeviceID)
 	}
+	if f.Homes != nil {
+		query += " AND " + ofHomes(f.Homes)
+	}
 	if f.Open {
 		query += " AND ExecutionStatus = 'Running'"
 	}
@@ -115,6 +121,21 @@ func (f Filter) query() string {
 	return query + " AND " + state + " AND ExecutionStatus = 'Running'" // a terminated plan keeps its last state
 }
 
+// ofHomes finds the plans of the homes. Those of the default one need not say so: there were none before.
+func ofHomes(ids []string) string {
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = quote(id)
+	}
+	switch {
+	case len(ids) == 0: // nobody's: no plan has an empty state
+		return plan.AttributeState + " = ''"
+	case slices.Contains(ids, plan.DefaultHome):
+		return "(" + plan.AttributeHome + " IN (" + strings.Join(quoted, ", ") + ") OR " + plan.AttributeHome + " IS NULL)"
+	}
+	return plan.AttributeHome + " IN (" + strings.Join(quoted, ", ") + ")"
+}
+
 // quote makes a string literal of Temporal's list filter, which follows SQL.
 func quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
@@ -125,6 +146,7 @@ func line(e *workflow.WorkflowExecutionInfo) Line {
 	l := Line{
 		PlanID:    e.GetExecution().GetWorkflowId(),
 		DeviceID:  keyword(fields[plan.AttributeDevice]),
+		HomeID:    plan.HomeOf(keyword(fields[plan.AttributeHome])),
 		State:     plan.Phase(keyword(fields[plan.AttributeState])),
 		Step:      keyword(fields[plan.AttributeStep]),
 		Reason:    keyword(fields[plan.AttributeReason]),
