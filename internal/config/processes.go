@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 )
 
 // Worker is the settings of the worker.
@@ -30,7 +33,9 @@ func (w *Worker) Validate() error {
 type API struct {
 	APIListen string `split_words:"true" default:"127.0.0.1:7410" unit:"host:port" desc:"address the HTTP API listens on"`
 	Token     string `required:"true" secret:"true" unit:"at least 16 bytes" desc:"token that every request must carry; make one with: openssl rand -hex 32"`
-	Registry  string `default:".errand/registry.db" unit:"file or URL" secret:"url" desc:"registry of devices: a SQLite file or a PostgreSQL database (postgres://user@host/database); the gateways must use the same"`
+	// Tokens are of operators too, unless a user of a home goes by the owner (errand user add --owner).
+	Tokens   map[string]string `secret:"true" unit:"owner:token,owner:token" desc:"further tokens of the API and whose each is, as is on record of what they ask; ERRAND_TOKEN is the one of the owner api"`
+	Registry string            `default:".errand/registry.db" unit:"file or URL" secret:"url" desc:"registry of devices: a SQLite file or a PostgreSQL database (postgres://user@host/database); the gateways must use the same"`
 	// GatewayURL is told to devices in invites.
 	GatewayURL string `split_words:"true" default:"ws://127.0.0.1:7420/" unit:"URL" desc:"where devices reach a gateway, as an invite tells them"`
 	UI         string `default:"http://127.0.0.1:8233" unit:"URL" desc:"where Temporal's web UI is: answers link to it"`
@@ -47,7 +52,31 @@ func (a *API) Validate() error {
 	if a.RenewAfter < 50 {
 		short = fmt.Errorf("ERRAND_RENEW_AFTER: %d is below 50", a.RenewAfter)
 	}
-	return errors.Join(a.Log.Validate(), checkToken(a.Token), short)
+	return errors.Join(a.Log.Validate(), checkToken(a.Token), a.checkTokens(), short)
+}
+
+// MainOwner is whose the token in ERRAND_TOKEN is.
+const MainOwner = "api"
+
+// ownerName is how the owner of a token may be called: it is on record as users' ids are.
+var ownerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+func (a *API) checkTokens() (bad error) {
+	owners := map[string]string{a.Token: MainOwner}
+	for _, owner := range slices.Sorted(maps.Keys(a.Tokens)) {
+		token := a.Tokens[owner]
+		switch {
+		case owner == MainOwner || !ownerName.MatchString(owner):
+			bad = errors.Join(bad, fmt.Errorf("ERRAND_TOKENS: %q cannot be an owner: use a name of its own in a–z, 0–9, - and _", owner))
+		case len(token) < leastToken:
+			bad = errors.Join(bad, fmt.Errorf("ERRAND_TOKENS: the token of %q has %d bytes, needs at least %d", owner, len(token), leastToken))
+		case owners[token] != "":
+			bad = errors.Join(bad, fmt.Errorf("ERRAND_TOKENS: %q and %q have the same token: nobody could tell who asks", owners[token], owner))
+		default:
+			owners[token] = owner
+		}
+	}
+	return bad
 }
 
 // Client is the settings of the errand commands that talk to the HTTP API.

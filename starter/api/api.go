@@ -51,6 +51,14 @@ type Registry interface {
 	Release(ctx context.Context, deviceID, by string) (released int64, err error)
 	Route(ctx context.Context, deviceID string) (route plan.Route, ok bool, err error)
 	StrayPage(ctx context.Context, deviceID string, size int, token string) (page []registry.StrayEvent, next string, err error)
+	Homes(ctx context.Context) ([]registry.Home, error)
+	Home(ctx context.Context, id string) (registry.Home, error)
+	SetHome(ctx context.Context, h registry.Home) error
+	MoveDevice(ctx context.Context, deviceID, homeID string) error
+	Users(ctx context.Context, homeID string) ([]registry.User, error)
+	AddUser(ctx context.Context, u registry.User) (token string, err error)
+	RemoveUser(ctx context.Context, id string) error
+	users
 	Remember(ctx context.Context, key, bodyHash, workflowID string, now time.Time) (registry.Remembered, error)
 	Ping(ctx context.Context) error
 }
@@ -113,7 +121,7 @@ func New(p Parts) (*API, error) {
 	a.watching, a.endWatches = context.WithCancel(context.Background())
 	a.huma = humago.New(a.mux, description())
 	a.routes()
-	guarded, err := newGuard(p.Tokens, http.HandlerFunc(a.dispatch))
+	guarded, err := newGuard(p.Tokens, p.Registry, p.Log, http.HandlerFunc(a.dispatch))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +147,7 @@ func description() huma.Config {
 	c.OpenAPIPath = "/openapi"
 	c.Security = []map[string][]string{{"token": {}}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token": {Type: "http", Scheme: "bearer", Description: "a token of this API; `errand dev` prints one"},
+		"token": {Type: "http", Scheme: "bearer", Description: "a token of this API: a configured one (`errand dev` prints one), or a user's (POST /v1/users)"},
 	}
 	return c
 }
@@ -156,6 +164,7 @@ func (a *API) routes() {
 	a.leaseRoutes()
 	a.strayRoutes()
 	a.catalogRoutes()
+	a.homeRoutes()
 	a.healthRoutes()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,17 +38,17 @@ type (
 )
 
 func (a *API) deviceRoutes() {
-	get(a, huma.Operation{OperationID: "list-devices", Path: "/v1/devices", Summary: "List devices",
+	get(a, huma.Operation{OperationID: "list-devices", Path: "/v1/devices", Summary: "List the devices that one may hear of; an operator hears of all",
 		Errors: []int{401, 503}}, a.devices)
 	get(a, huma.Operation{OperationID: "show-device", Path: "/v1/devices/{id}", Summary: "Show one device, its rooms and its lease included",
-		Errors: []int{401, 404, 409, 503}}, a.device)
+		Errors: []int{401, 403, 404, 409, 503}}, a.device)
 	post[ApproveBody](a, huma.Operation{OperationID: "approve-device", Path: "/v1/devices/{id}/approve", Summary: "Let a device in",
 		Description: "A device that waits to be let in retries by itself, and is in within seconds. What is approved is what it advertises now, " +
 			"or the commands given; what it advertises later is not asked of it before it is approved again. The body may be left out.",
-		RequestBody: &huma.RequestBody{}, Errors: []int{400, 401, 404, 409, 413, 422, 503}}, a.approve)
+		RequestBody: &huma.RequestBody{}, Errors: []int{400, 401, 403, 404, 409, 413, 422, 503}}, a.approve)
 	register(a, huma.Operation{OperationID: "revoke-device", Method: "POST", Path: "/v1/devices/{id}/revoke", Summary: "Throw a device out",
 		Description: "Its tokens are void and nothing is sent to it any more, at once; its connection is cut within a second. Plans that need it wait for it.",
-		Errors:      []int{401, 404, 409, 503}}, a.revoke)
+		Errors:      []int{401, 403, 404, 409, 503}}, a.revoke)
 }
 
 func (a *API) approve(ctx context.Context, in *approveIn) (*deviceOut, error) {
@@ -57,7 +58,7 @@ func (a *API) approve(ctx context.Context, in *approveIn) (*deviceOut, error) {
 			return nil, refusal(err)
 		}
 	}
-	return a.change(ctx, in.ID, func(ctx context.Context, id string) error {
+	return a.change(ctx, in.ID, toAdminister, func(ctx context.Context, id, _ string) error {
 		if b.Commands == nil {
 			return unapprovable(a.Registry.Approve(ctx, id))
 		}
@@ -77,16 +78,20 @@ func unapprovable(err error) error {
 }
 
 func (a *API) revoke(ctx context.Context, in *deviceIn) (*deviceOut, error) {
-	return a.change(ctx, in.ID, a.Registry.Revoke)
+	return a.change(ctx, in.ID, toAdminister, func(ctx context.Context, id, _ string) error { return a.Registry.Revoke(ctx, id) })
 }
 
-// change does something to a device and answers with the device as it is then.
-func (a *API) change(ctx context.Context, name string, change func(context.Context, string) error) (*deviceOut, error) {
+// change does something to a device that needs a right, and answers with the device as it is then.
+func (a *API) change(ctx context.Context, name string, r right, change func(ctx context.Context, id, by string) error) (*deviceOut, error) {
 	d, err := a.anyDevice(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := change(ctx, d.ID); err != nil {
+	p, err := a.allow(ctx, r, d.HomeID)
+	if err != nil {
+		return nil, err
+	}
+	if err := change(ctx, d.ID, p.name); err != nil {
 		return nil, err
 	}
 	d, err = a.Registry.Device(ctx, d.ID)
@@ -94,13 +99,21 @@ func (a *API) change(ctx context.Context, name string, change func(context.Conte
 }
 
 func (a *API) devices(ctx context.Context, _ *struct{}) (*devicesOut, error) {
+	p, err := a.who(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all, err := a.Registry.Devices(ctx)
+	all = slices.DeleteFunc(all, func(d registry.Device) bool { return !p.may(toLook, d.HomeID) })
 	return &devicesOut{DeviceList{Devices: append([]registry.Device{}, all...)}}, err
 }
 
 func (a *API) device(ctx context.Context, in *deviceIn) (*shownOut, error) {
 	d, err := a.anyDevice(ctx, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := a.allow(ctx, toLook, d.HomeID); err != nil {
 		return nil, err
 	}
 	shown := a.withLease(ctx, d)

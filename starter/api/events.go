@@ -44,7 +44,7 @@ func (a *API) eventRoutes() {
 		Description: "Server-sent events: entry for each journal entry, bound for each value bound into a step, and at last outcome.",
 		Responses: map[string]*huma.Response{"200": {Description: "The plan's events, as they happen",
 			Content: map[string]*huma.MediaType{"text/event-stream": {Schema: a.eventSchema()}}}},
-		Errors: []int{401, 404, 422, 503}}
+		Errors: []int{401, 403, 404, 422, 503}}
 	get(a, op, a.events)
 }
 
@@ -58,7 +58,7 @@ func (a *API) eventSchema() *huma.Schema {
 }
 
 func (a *API) events(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	if _, err := a.Plans.Find(ctx, in.ID); err != nil { // while a status can still be sent
+	if _, err := a.allowPlan(ctx, toHear, in.ID); err != nil { // while a status can still be sent
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
@@ -84,7 +84,7 @@ func (a *API) watch(ctx context.Context, id string, since int, s *stream) {
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)
-		s.beat(ctx, stop)
+		s.beat(ctx, stop, func() bool { return a.stillHears(ctx, id) })
 	}()
 	err := a.Plans.Watch(ctx, id, since, s.change)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errGone) {
@@ -149,8 +149,15 @@ func (s *stream) write(text string) error {
 	return nil
 }
 
-// beat sends comments until ctx ends; when the client is gone it ends the watch.
-func (s *stream) beat(ctx context.Context, gone context.CancelFunc) {
+// stillHears tells whether the watcher has the right still: a user may be removed meanwhile. Not to know ends nothing.
+func (a *API) stillHears(ctx context.Context, id string) bool {
+	_, err := a.allowPlan(ctx, toHear, id)
+	var p *Problem
+	return !errors.As(err, &p)
+}
+
+// beat sends comments until ctx ends; when the client is gone, or may not hear any more, it ends the watch.
+func (s *stream) beat(ctx context.Context, gone context.CancelFunc, hears func() bool) {
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {
@@ -158,7 +165,7 @@ func (s *stream) beat(ctx context.Context, gone context.CancelFunc) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if s.write(": still watching\n\n") != nil {
+			if !hears() || s.write(": still watching\n\n") != nil {
 				gone()
 				return
 			}

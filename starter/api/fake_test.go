@@ -18,6 +18,7 @@ import (
 	"errand/catalog/load"
 	"errand/deviceio/registry"
 	"errand/plan"
+	"errand/plan/lease"
 	"errand/starter/api"
 	"errand/starter/plans"
 )
@@ -29,6 +30,7 @@ type fakePlans struct {
 	mu      sync.Mutex
 	started map[string]plan.Start
 	devices map[string]string // plans that exist without a Start: id → device
+	homes   map[string]string // of those plans, where it is not the default one
 	view    func(id string) (plan.View, error)
 	await   func(ctx context.Context, id string) (plan.View, error)
 	changes []plans.Change
@@ -41,6 +43,7 @@ type fakePlans struct {
 	err         error    // of every request to a plan
 	refusal     error    // of what is taken, alone
 	filter      plans.Filter
+	lease       func() lease.View // of every device
 }
 
 var _ api.Plans = (*fakePlans)(nil)
@@ -63,10 +66,10 @@ func (f *fakePlans) Find(_ context.Context, id string) (plans.Line, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s, ok := f.started[id]; ok {
-		return plans.Line{PlanID: id, DeviceID: s.DeviceID}, nil
+		return plans.Line{PlanID: id, DeviceID: s.DeviceID, HomeID: s.HomeID}, nil
 	}
 	if device, ok := f.devices[id]; ok {
-		return plans.Line{PlanID: id, DeviceID: device}, nil
+		return plans.Line{PlanID: id, DeviceID: device, HomeID: f.homes[id]}, nil
 	}
 	return plans.Line{}, plans.ErrNoPlan
 }
@@ -267,8 +270,14 @@ func (a answer) into(t *testing.T, out any) {
 // ask sends a request with the token; headers are pairs.
 func (h *house) ask(method, path, body string, headers ...string) answer {
 	h.t.Helper()
+	return h.askAs(secret, method, path, body, headers...)
+}
+
+// askAs is ask with another token.
+func (h *house) askAs(token, method, path, body string, headers ...string) answer {
+	h.t.Helper()
 	r := httptest.NewRequestWithContext(h.t.Context(), method, path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+secret)
+	r.Header.Set("Authorization", "Bearer "+token)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}

@@ -40,10 +40,13 @@ func (a *API) inviteRoutes() {
 		Summary: "Make a setup code for one device",
 		Description: "The first device that comes with it within ten minutes is approved, with all that it advertises; its key is trusted from then on. " +
 			"The body may be left out.",
-		RequestBody: &huma.RequestBody{}, Errors: []int{400, 401, 413, 422, 503}}, a.invite)
+		RequestBody: &huma.RequestBody{}, Errors: []int{400, 401, 403, 413, 422, 503}}, a.invite)
 }
 
 func (a *API) invite(ctx context.Context, in *inviteIn) (*inviteOut, error) {
+	if _, err := a.administers(ctx); err != nil {
+		return nil, err
+	}
 	b := InviteBody{GatewayURL: a.GatewayURL}
 	if len(in.RawBody) > 0 {
 		if err := border.Decode(in.RawBody, bodyLimits, inviteSchema, &b); err != nil {

@@ -45,7 +45,7 @@ func (a *API) leaseRoutes() {
 	post[ForgetBody](a, huma.Operation{OperationID: "forget-device", Path: "/v1/devices/{id}/forget", Summary: "End a device's quarantine by a person's word",
 		Description: "A device whose operation nobody knows the end of is granted to nobody until it says itself that it stands still. Where it " +
 			"never will, a person who sees that it does may say so, on record. Answers how the lease stands then.",
-		Errors: []int{400, 401, 404, 409, 413, 422, 503}}, a.forget)
+		Errors: []int{400, 401, 403, 404, 409, 413, 422, 503}}, a.forget)
 }
 
 func (a *API) forget(ctx context.Context, in *forgetIn) (*leaseOut, error) {
@@ -57,7 +57,11 @@ func (a *API) forget(ctx context.Context, in *forgetIn) (*leaseOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := caller(ctx)
+	p, err := a.allow(ctx, toRelease, d.HomeID)
+	if err != nil {
+		return nil, err
+	}
+	by := p.name
 	if b.By != "" {
 		by = b.By + " (" + by + ")" // the token's owner is certain, the name is what they say
 	}

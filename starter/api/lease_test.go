@@ -13,8 +13,11 @@ import (
 	"errand/starter/plans"
 )
 
-// Lease is held by p-1, unless requests fail.
+// Lease is held by p-1, unless requests fail or the test says something else.
 func (f *fakePlans) Lease(_ context.Context, deviceID string) (lease.View, error) {
+	if f.lease != nil {
+		return f.lease(), f.err
+	}
 	return lease.View{DeviceID: deviceID, State: lease.Held, Holder: &lease.HoldView{WaitView: lease.WaitView{PlanID: "p-1"}}, Queue: []lease.WaitView{}}, f.err
 }
 

@@ -66,18 +66,18 @@ func (a *API) planRoutes() {
 	post[Submission](a, huma.Operation{OperationID: "submit", Path: "/v1/plans", Summary: "Carry out a plan",
 		Description: "Starts the plan, or with any fault starts nothing. Without Idempotency-Key and utterance_id each request is a plan of its own.",
 		Responses:   map[string]*huma.Response{"202": {Description: "Started; how it stands could not be read in 3 s"}},
-		Errors:      []int{400, 401, 404, 409, 410, 413, 422, 503}}, a.submit)
+		Errors:      []int{400, 401, 403, 404, 409, 410, 413, 422, 503}}, a.submit)
 	post[Submission](a, huma.Operation{OperationID: "validate", Path: "/v1/plans:validate", Summary: "Check a plan, start nothing",
-		Errors: []int{400, 401, 413, 503}}, a.validate)
-	get(a, huma.Operation{OperationID: "list-plans", Path: "/v1/plans", Summary: "List plans, the newest first",
+		Errors: []int{400, 401, 403, 413, 503}}, a.validate)
+	get(a, huma.Operation{OperationID: "list-plans", Path: "/v1/plans", Summary: "List the plans that one may hear of, the newest first",
 		Errors: []int{401, 404, 422, 503}}, a.list)
 	get(a, huma.Operation{OperationID: "show-plan", Path: "/v1/plans/{id}", Summary: "Show one plan: state, steps, question, journal, outcome",
-		Errors: []int{401, 404, 409, 503}}, a.show)
+		Errors: []int{401, 403, 404, 409, 503}}, a.show)
 }
 
 func (a *API) submit(ctx context.Context, in *submitIn) (*startedOut, error) {
-	s, faults, device := a.read(ctx, in.RawBody)
-	if len(faults) > 0 {
+	s, by, faults, device := a.read(ctx, in.RawBody)
+	if len(faults) > 0 && !refused(device) {
 		return nil, refusal(append(faults, faultOf(device)...))
 	}
 	if device != nil {
@@ -86,17 +86,20 @@ func (a *API) submit(ctx context.Context, in *submitIn) (*startedOut, error) {
 	id := randomPlanID()
 	switch {
 	case in.IdempotencyKey != "":
-		id = planID("key", caller(ctx), in.IdempotencyKey)
+		id = planID("key", by.name, in.IdempotencyKey)
 	case s.UtteranceID != "":
 		id = planID("utterance", s.DeviceID, s.UtteranceID)
 	}
 	slice := a.Catalog.Slice(capabilities(s.Document))
-	return a.start(ctx, "document", plan.Start{PlanID: id, DeviceID: s.DeviceID, Locale: s.Locale,
+	return a.start(ctx, "document", plan.Start{PlanID: id, DeviceID: s.DeviceID, HomeID: by.home, Locale: s.Locale,
 		LeasePolicy: s.LeasePolicy, Priority: s.Priority, StartByMs: s.StartByMs, DeadlineMs: s.DeadlineMs, Document: &s.Document, Slice: &slice}, hashJSON(s))
 }
 
 func (a *API) validate(ctx context.Context, in *body) (*verdictOut, error) {
-	_, faults, device := a.read(ctx, in.RawBody)
+	_, _, faults, device := a.read(ctx, in.RawBody)
+	if refused(device) {
+		return nil, device
+	}
 	if p := refusal(faults); len(faults) > 0 && p.Status != http.StatusUnprocessableEntity {
 		return nil, p
 	}
@@ -107,9 +110,15 @@ func (a *API) validate(ctx context.Context, in *body) (*verdictOut, error) {
 	return &verdictOut{Verdict{Valid: len(faults) == 0, Errors: append([]border.Fault{}, faults...)}}, nil
 }
 
+// refused tells that it is the person who may not use the device.
+func refused(device error) bool {
+	var p *Problem
+	return errors.As(device, &p) && p.Status == http.StatusForbidden
+}
+
 // read reads a submission and holds it against the catalog and the rooms of its device. All faults come at once;
-// device says that the device cannot be used.
-func (a *API) read(ctx context.Context, raw []byte) (s Submission, faults border.Faults, device error) {
+// device says that the device cannot be used, or not by who asks.
+func (a *API) read(ctx context.Context, raw []byte) (s Submission, by person, faults border.Faults, device error) {
 	var beside struct {
 		DeviceID    string `json:"device_id"`
 		UtteranceID string `json:"utterance_id"`
@@ -120,15 +129,15 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, faults border
 	}
 	tree, err := border.Parse(raw, bodyLimits)
 	if err != nil {
-		return s, asFaults(err), nil
+		return s, by, asFaults(err), nil
 	}
 	if faults = submissionSchema.Check(tree); len(faults) == 0 {
 		faults = asFaults(border.Fill(tree, &beside))
 	}
 	grounding := plan.Grounding{}
 	if len(faults) == 0 {
-		found, err := a.resolve(ctx, beside.DeviceID)
-		device, grounding.Rooms, beside.DeviceID = err, rooms(found), found.ID
+		found, asks, err := a.resolve(ctx, beside.DeviceID)
+		by, device, grounding.Rooms, beside.DeviceID = asks, err, rooms(found), found.ID
 	}
 	doc, more := plan.Read(raw, &a.whole, grounding)
 	for _, f := range more {
@@ -138,7 +147,7 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, faults border
 	}
 	doc.DeviceID = beside.DeviceID
 	return Submission{Document: doc, UtteranceID: beside.UtteranceID, Locale: beside.Locale,
-		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs, Turn: beside.Turn}, faults, device
+		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs, Turn: beside.Turn}, by, faults, device
 }
 
 func asFaults(err error) border.Faults {
@@ -176,9 +185,16 @@ func capabilities(doc plan.Document) []string {
 }
 
 func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
-	filter := plans.Filter{State: plan.Phase(in.State), Size: in.Size, Token: in.Page}
+	p, err := a.who(ctx)
+	if err != nil {
+		return nil, err
+	}
+	filter := plans.Filter{State: plan.Phase(in.State), Size: in.Size, Token: in.Page, Homes: []string{}}
+	if p.rights.Hear {
+		filter.Homes = []string{p.home}
+	}
 	if in.Device != "" {
-		device, err := a.resolve(ctx, in.Device)
+		device, err := a.anyDevice(ctx, in.Device)
 		if err != nil {
 			return nil, err
 		}
@@ -189,6 +205,9 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 }
 
 func (a *API) show(ctx context.Context, in *planIn) (*planOut, error) {
+	if _, err := a.allowPlan(ctx, toHear, in.ID); err != nil {
+		return nil, err
+	}
 	view, err := a.Plans.View(ctx, in.ID)
 	return &planOut{PlanAnswer{View: view, UIURL: a.link(in.ID)}}, err
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -122,7 +123,8 @@ func TestAPlanCanBeLookedAtAndListed(t *testing.T) {
 	}
 	var list api.PlanList
 	h.ask("GET", "/v1/plans?state=running&device=robot&size=3", "").into(t, &list)
-	if h.plans.filter != (plans.Filter{DeviceID: "id-robot", State: plan.Running, Size: 3}) || list.Next != "next" || len(list.Plans) != 1 {
+	want := plans.Filter{DeviceID: "id-robot", Homes: []string{"home"}, State: plan.Running, Size: 3}
+	if !reflect.DeepEqual(h.plans.filter, want) || list.Next != "next" || len(list.Plans) != 1 {
 		t.Errorf("filter %+v, list %+v", h.plans.filter, list)
 	}
 	for path, status := range map[string]int{"/v1/plans/p-none": 404, "/v1/plans?state=dancing": 422, "/v1/plans?size=0": 422, "/v1/plans?device=nobody": 404} {

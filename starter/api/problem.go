@@ -20,6 +20,8 @@ type Problem struct {
 	Status int    `json:"status" doc:"the HTTP status"`
 	Code   string `json:"code" doc:"a short, stable name of the problem" example:"unknown_device"`
 	Detail string `json:"detail" doc:"what is wrong and what to do, for the reader"`
+	// TTSResponse is what to say to a person who spoke.
+	TTSResponse string `json:"tts_response,omitempty" doc:"what to say now, where the request was something that a person said"`
 	// Errors lists every fault of a document that was refused.
 	Errors []border.Fault `json:"errors,omitempty" doc:"every fault of the document, each with the path of its field"`
 }

@@ -11,18 +11,28 @@ import (
 	"errand/deviceio/registry"
 )
 
-// resolve finds the device that a request means: by id or friendly name, or, with no name, the only one there is.
-// It need not be connected: the plan waits for it. Names of devices are resolved here and nowhere else (design §6).
-func (a *API) resolve(ctx context.Context, name string) (registry.Device, error) {
-	if name == "" {
-		return a.onlyDevice(ctx)
+// resolve finds the device that a request wants to command, by id or friendly name, or, with no name, the only one there is in the
+// home of who asks; and refuses who may not. It need not be connected: the plan waits for it. Names of devices are resolved
+// here and nowhere else (design §6).
+func (a *API) resolve(ctx context.Context, name string) (registry.Device, person, error) {
+	p, err := a.who(ctx)
+	if err != nil {
+		return registry.Device{}, p, err
 	}
-	device, err := a.named(ctx, name)
+	var device registry.Device
+	if name == "" {
+		device, err = a.onlyDevice(ctx, p)
+	} else {
+		device, err = a.named(ctx, name)
+	}
+	if err == nil && !p.may(toCommand, device.HomeID) {
+		err = a.forbidden(ctx, p, toCommand, device.HomeID)
+	}
 	if err == nil && device.State != registry.Approved {
-		return device, problem(http.StatusConflict, "device_not_approved",
+		err = problem(http.StatusConflict, "device_not_approved",
 			fmt.Sprintf("device %q is %s: approve it before it is asked to do anything", name, device.State))
 	}
-	return device, err
+	return device, p, err
 }
 
 // named finds a device by id or name, let in or not.
@@ -37,14 +47,14 @@ func (a *API) named(ctx context.Context, name string) (registry.Device, error) {
 	return device, err
 }
 
-func (a *API) onlyDevice(ctx context.Context) (registry.Device, error) {
+func (a *API) onlyDevice(ctx context.Context, p person) (registry.Device, error) {
 	all, err := a.Registry.Devices(ctx)
 	if err != nil {
 		return registry.Device{}, err
 	}
 	var approved []registry.Device
 	for _, d := range all {
-		if d.State == registry.Approved {
+		if d.State == registry.Approved && d.HomeID == p.home {
 			approved = append(approved, d)
 		}
 	}
@@ -59,15 +69,21 @@ func (a *API) onlyDevice(ctx context.Context) (registry.Device, error) {
 		"device_id is not given and there is more than one device: name one")
 }
 
-// deviceProblem says what is wrong, and which devices there are to choose from.
+// deviceProblem says what is wrong, and which devices there are to choose from, as far as that is for who asks to know.
 func (a *API) deviceProblem(ctx context.Context, status int, code, text string) error {
+	p, err := a.who(ctx)
+	if err != nil {
+		return err
+	}
 	all, err := a.Registry.Devices(ctx)
 	if err != nil {
 		return err
 	}
 	names := make([]string, 0, len(all))
 	for _, d := range all {
-		names = append(names, describe(d))
+		if p.sees(d) {
+			names = append(names, describe(d))
+		}
 	}
 	if len(names) == 0 {
 		text += "; there is no device at all"

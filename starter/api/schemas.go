@@ -25,6 +25,15 @@ var stopJSON []byte
 //go:embed schema/invite.schema.json
 var inviteJSON []byte
 
+//go:embed schema/home.schema.json
+var homeJSON []byte
+
+//go:embed schema/user.schema.json
+var userJSON []byte
+
+//go:embed schema/move.schema.json
+var moveJSON []byte
+
 //go:embed schema/control.schema.json
 var controlJSON []byte
 
@@ -35,6 +44,9 @@ var (
 	approveSchema    = border.MustCompile("approve.schema.json", approveJSON)
 	stopSchema       = border.MustCompile("stop.schema.json", stopJSON)
 	inviteSchema     = border.MustCompile("invite.schema.json", inviteJSON)
+	homeSchema       = border.MustCompile("home.schema.json", homeJSON)
+	userSchema       = border.MustCompile("user.schema.json", userJSON)
+	moveSchema       = border.MustCompile("move.schema.json", moveJSON)
 	controlSchema    = border.MustCompile("control.schema.json", controlJSON)
 )
 

@@ -19,7 +19,8 @@ const voice = "voice"
 // spoken is one utterance that steers a plan, on its way.
 type spoken struct {
 	intent
-	key, by, locale string
+	key, locale string
+	by          person
 	// wish is what a follow-up asks for; rest says that more was said than was taken.
 	wish string
 	rest bool
@@ -36,6 +37,9 @@ func (a *API) steer(ctx context.Context, s spoken, spokenAt int64, row registry.
 			return nil, nil
 		}
 	}
+	if err := a.mayReply(ctx, s); err != nil {
+		return nil, err
+	}
 	if a.Now().Sub(row.At) <= utteranceAge {
 		err = a.act(plans.Once(ctx, s.key), s)
 	}
@@ -50,19 +54,31 @@ func (a *API) steer(ctx context.Context, s spoken, spokenAt int64, row registry.
 	return a.stands(ctx, s, refused)
 }
 
+// mayReply refuses a spoken answer to the open question by who may not give it. Whoever speaks may command.
+func (a *API) mayReply(ctx context.Context, s spoken) error {
+	if s.Verb != answerIt {
+		return nil
+	}
+	view, err := a.Plans.View(ctx, s.Plans[0])
+	if err != nil || view.Question == nil || view.Question.ID != s.QuestionID {
+		return err
+	}
+	return a.mayChoose(ctx, s.by, *view.Question)
+}
+
 // act asks the plans. That one of them is over already, or refuses, is no failure: how things stand tells.
 func (a *API) act(ctx context.Context, s spoken) error {
 	switch s.Verb {
 	case stop, cancelPlan:
 		return a.cancelAll(ctx, s)
 	case pausePlan:
-		return a.Plans.Pause(ctx, s.Plans[0], plan.Pause{Token: voice, By: s.by})
+		return a.Plans.Pause(ctx, s.Plans[0], plan.Pause{Token: voice, By: s.by.name})
 	case resumePlan:
-		return a.Plans.Resume(ctx, s.Plans[0], plan.Resume{Token: voice, By: s.by})
+		return a.Plans.Resume(ctx, s.Plans[0], plan.Resume{Token: voice, By: s.by.name})
 	case answerIt:
-		return a.Plans.Answer(ctx, s.Plans[0], plan.Answer{QuestionID: s.QuestionID, Choice: s.Choice, By: s.by})
+		return a.Plans.Answer(ctx, s.Plans[0], plan.Answer{QuestionID: s.QuestionID, Choice: s.Choice, By: s.by.name})
 	case follow:
-		return a.Plans.FollowUp(ctx, s.Plans[0], plan.FollowUp{Text: s.wish, By: s.by})
+		return a.Plans.FollowUp(ctx, s.Plans[0], plan.FollowUp{Text: s.wish, By: s.by.name})
 	default: // only words are due
 		return nil
 	}
@@ -72,7 +88,7 @@ func (a *API) act(ctx context.Context, s spoken) error {
 func (a *API) cancelAll(ctx context.Context, s spoken) error {
 	var failed error
 	for _, id := range s.Plans {
-		err := a.Plans.Cancel(ctx, id, plan.CancelRequest{By: s.by, Why: "a person said so", Source: "api"})
+		err := a.Plans.Cancel(ctx, id, plan.CancelRequest{By: s.by.name, Why: "a person said so", Source: "api"})
 		if err != nil && !errors.Is(err, plans.ErrOver) && !errors.Is(err, plans.ErrNoPlan) {
 			failed = errors.Join(failed, err)
 		}

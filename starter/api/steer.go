@@ -22,7 +22,7 @@ type AmendBody struct {
 }
 
 func (a *API) steerRoutes() {
-	codes := []int{400, 401, 404, 409, 413, 422, 503}
+	codes := []int{400, 401, 403, 404, 409, 413, 422, 503}
 	post[TokenBody](a, huma.Operation{OperationID: "pause", Path: "/v1/plans/{id}/pause", DefaultStatus: http.StatusAccepted,
 		Summary: "Hold a plan's next submit", Description: "What runs goes on. The body may be left out.",
 		RequestBody: &huma.RequestBody{}, Errors: codes}, a.pause)
@@ -33,33 +33,34 @@ func (a *API) steerRoutes() {
 }
 
 func (a *API) pause(ctx context.Context, in *controlIn) (*takenOut, error) {
-	token, err := tokenOf(ctx, in)
+	token, by, err := a.tokenOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return a.then(ctx, in.ID, a.Plans.Pause(ctx, in.ID, plan.Pause{Token: token, By: caller(ctx)}))
+	return a.then(ctx, in.ID, a.Plans.Pause(ctx, in.ID, plan.Pause{Token: token, By: by}))
 }
 
 func (a *API) resume(ctx context.Context, in *controlIn) (*takenOut, error) {
-	token, err := tokenOf(ctx, in)
+	token, by, err := a.tokenOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return a.then(ctx, in.ID, a.Plans.Resume(ctx, in.ID, plan.Resume{Token: token, By: caller(ctx)}))
+	return a.then(ctx, in.ID, a.Plans.Resume(ctx, in.ID, plan.Resume{Token: token, By: by}))
 }
 
-// tokenOf reads the token of a pause; the caller's own name stands for one that is left out.
-func tokenOf(ctx context.Context, in *controlIn) (string, error) {
+// tokenOf reads the token of a pause, and who asks; their own name stands for a token that is left out.
+func (a *API) tokenOf(ctx context.Context, in *controlIn) (token, by string, err error) {
 	var b TokenBody
 	if len(in.RawBody) > 0 {
 		if err := border.Decode(in.RawBody, bodyLimits, controlSchema, &b); err != nil {
-			return "", refusal(err)
+			return "", "", refusal(err)
 		}
 	}
-	if b.Token == "" {
-		return caller(ctx), nil
+	p, err := a.allowPlan(ctx, toCommand, in.ID)
+	if err == nil && b.Token == "" {
+		b.Token = p.name
 	}
-	return b.Token, nil
+	return b.Token, p.name, err
 }
 
 // amend checks the shape of the steps here; whether they fit the plan as it stands is the plan's to say.
@@ -77,6 +78,10 @@ func (a *API) amend(ctx context.Context, in *controlIn) (*takenOut, error) {
 	if err := border.Decode(in.RawBody, bodyLimits, controlSchema, &beside); err != nil {
 		return nil, refusal(err)
 	}
+	p, err := a.allowPlan(ctx, toCommand, in.ID)
+	if err != nil {
+		return nil, err
+	}
 	slice := a.Catalog.Slice(capabilities(doc))
-	return a.then(ctx, in.ID, a.Plans.Amend(ctx, in.ID, plan.Amend{Steps: doc.Steps, Slice: &slice, Replace: beside.Replace, By: caller(ctx)}))
+	return a.then(ctx, in.ID, a.Plans.Amend(ctx, in.ID, plan.Amend{Steps: doc.Steps, Slice: &slice, Replace: beside.Replace, By: p.name}))
 }

@@ -50,12 +50,15 @@ func (a *API) strayRoutes() {
 	get(a, huma.Operation{OperationID: "list-strays", Path: "/v1/devices/{id}/strays",
 		Summary:     "List a device's events that entered no plan's history, the newest first",
 		Description: "Late, unmatched and refused events, each with why. They were recorded before the device was answered.",
-		Errors:      []int{401, 404, 409, 422, 503}}, a.strays)
+		Errors:      []int{401, 403, 404, 409, 422, 503}}, a.strays)
 }
 
 func (a *API) strays(ctx context.Context, in *straysIn) (*straysOut, error) {
 	device, err := a.anyDevice(ctx, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := a.allow(ctx, toLook, device.HomeID); err != nil {
 		return nil, err
 	}
 	page, next, err := a.Registry.StrayPage(ctx, device.ID, in.Size, in.Page)

@@ -77,23 +77,23 @@ func (a *API) say(ctx context.Context, in *body) (*startedOut, error) {
 	if faults := a.utteranceFaults(u); len(faults) > 0 {
 		return nil, refusal(faults)
 	}
-	device, err := a.resolve(ctx, u.DeviceID)
+	device, by, err := a.resolve(ctx, u.DeviceID)
 	if err != nil {
 		return nil, err
 	}
 	u.DeviceID = device.ID
-	if err := a.ownPlan(ctx, u.VoiceContext.ActiveWorkflowID, device); err != nil {
+	if err := a.ownPlan(ctx, u, device); err != nil {
 		return nil, err
 	}
 	id := randomPlanID()
 	if u.UtteranceID != "" {
 		id = planID("utterance", device.ID, u.UtteranceID)
 	}
-	return a.hear(ctx, u, device, id)
+	return a.hear(ctx, u, device, by, id)
 }
 
 // hear carries out an utterance, under its key: what it means is settled when it is first heard, and remembered.
-func (a *API) hear(ctx context.Context, u Utterance, device registry.Device, id string) (*startedOut, error) {
+func (a *API) hear(ctx context.Context, u Utterance, device registry.Device, by person, id string) (*startedOut, error) {
 	means, wish, err := a.meaning(ctx, u, device)
 	if err != nil {
 		return nil, err
@@ -104,12 +104,12 @@ func (a *API) hear(ctx context.Context, u Utterance, device registry.Device, id 
 	}
 	if means = intentOf(row.WorkflowID); means.Verb != start {
 		heard, _ := router.Listen(a.Catalog, u.RecognizedText)
-		out, err := a.steer(ctx, spoken{intent: means, key: id, by: caller(ctx), locale: language(u), wish: wish, rest: heard.Rest}, u.SpokenAt, row)
+		out, err := a.steer(ctx, spoken{intent: means, key: id, by: by, locale: language(u), wish: wish, rest: heard.Rest}, u.SpokenAt, row)
 		if out != nil || err != nil {
 			return out, err
 		}
 	}
-	return a.begin(ctx, "utterance", plan.Start{PlanID: id, DeviceID: device.ID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy,
+	return a.begin(ctx, "utterance", plan.Start{PlanID: id, DeviceID: device.ID, HomeID: device.HomeID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy,
 		Priority: u.Priority, Utterance: &plan.Utterance{Text: wish, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}, row)
 }
 
@@ -125,15 +125,19 @@ func (a *API) utteranceFaults(u Utterance) (faults border.Faults) {
 	return faults
 }
 
-// ownPlan refuses a plan that is not one of the same device (design §6, Who is speaking). What the answer tells is
-// the same whether it is foreign or unknown.
-func (a *API) ownPlan(ctx context.Context, id string, d registry.Device) error {
+// ownPlan refuses a plan that is not one of the same device, in the home that the device is in (design §6, Who is speaking). What the
+// answer tells is the same whether it is foreign or unknown; the person at the device is told that nothing was done, a stop
+// included: nobody else's plan is stopped, and which of its own was meant cannot be told.
+func (a *API) ownPlan(ctx context.Context, u Utterance, d registry.Device) error {
+	id := u.VoiceContext.ActiveWorkflowID
 	if id == "" {
 		return nil
 	}
 	line, err := a.Plans.Find(ctx, id)
-	if errors.Is(err, plans.ErrNoPlan) || (err == nil && line.DeviceID != d.ID) {
-		p := problem(http.StatusForbidden, "foreign_plan", "voice_context.active_workflow_id is not a plan of this device: leave it empty or name one of its own")
+	if errors.Is(err, plans.ErrNoPlan) || (err == nil && (line.DeviceID != d.ID || plan.HomeOf(line.HomeID) != d.HomeID)) {
+		p := problem(http.StatusForbidden, "foreign_plan",
+			"voice_context.active_workflow_id is not a plan of this device, so nothing was done, and nothing stopped: leave it empty or name one of its own")
+		p.TTSResponse = a.sentence("steer_foreign", language(u), nil)
 		p.Errors = border.Faults{{Path: "voice_context.active_workflow_id", Code: "foreign_plan", Message: "is not a plan of this device"}}
 		return p
 	}
@@ -178,6 +182,9 @@ func (a *API) begin(ctx context.Context, source string, s plan.Start, row regist
 	device, err := a.Registry.Device(ctx, s.DeviceID)
 	if err != nil {
 		return nil, err
+	}
+	if device.HomeID != plan.HomeOf(s.HomeID) {
+		return nil, problem(http.StatusConflict, "device_moved", "the device was moved to another home just now, and nothing was started: ask again")
 	}
 	s.DeviceName = device.Name()
 	s.Decider, s.RenewAfter = a.Decider, a.RenewAfter

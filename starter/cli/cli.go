@@ -36,10 +36,20 @@ type commandLine struct {
 		Approve deviceApprove `cmd:"" help:"Let a device in, with what it advertises."`
 		Revoke  deviceRevoke  `cmd:"" help:"Throw a device out."`
 		Stop    deviceStop    `cmd:"" help:"Emergency stop: nothing moves the device until it is released. Needs no Temporal."`
+		Move    deviceMove    `cmd:"" help:"Put a device in a home."`
 		Release deviceRelease `cmd:"" help:"Release an emergency stop."`
 		Forget  deviceForget  `cmd:"" help:"End a device's quarantine: you see that nothing moves it."`
 		Strays  deviceStrays  `cmd:"" help:"List the events of a device that entered no plan: late, unmatched or refused."`
 	} `cmd:"" help:"Look at devices, let them in and throw them out."`
+	Home struct {
+		Add  homeAdd  `cmd:"" help:"Make a home, or change the name and the rights of the voices of one."`
+		List homeList `cmd:"" help:"List the homes."`
+	} `cmd:"" help:"Look at homes and make them."`
+	User struct {
+		Add    userAdd    `cmd:"" help:"Add a person to a home, and print their token, once."`
+		List   userList   `cmd:"" help:"List the users."`
+		Remove userRemove `cmd:"" help:"Remove a user: the token is void at once."`
+	} `cmd:"" help:"Say who may command, confirm and hear in a home."`
 	Catalog struct {
 		Lint catalogLint `cmd:"" help:"Check a catalog file."`
 		Show catalogShow `cmd:"" help:"Show what devices can do."`

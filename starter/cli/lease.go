@@ -41,6 +41,7 @@ func printDevice(out io.Writer, d api.DeviceAnswer, zone *time.Location) {
 	}
 	fmt.Fprintf(out, "device     %s\n", clean(strings.TrimSpace(d.Name()+" "+d.ID)))
 	fmt.Fprintf(out, "state      %s, %s, last seen %s\n", d.State, online, d.LastSeenAt.In(zone).Format("Jan 2, 15:04:05 MST"))
+	fmt.Fprintf(out, "home       %s\n", orDash(clean(d.HomeID)))
 	if d.Route != nil {
 		fmt.Fprintf(out, "gateway    %s, connection %d, boot %d\n", clean(d.Route.GatewayID), d.Route.ConnectionEpoch, d.Route.BootEpoch)
 	}
@@ -74,11 +75,11 @@ func printLease(out io.Writer, v lease.View, zone *time.Location) {
 	}
 	if len(rows) > 1 {
 		fmt.Fprintln(out)
-		table(out, "", rows)
+		table(out, rows)
 	}
 	if v.Quarantine != nil {
 		fmt.Fprintln(out)
-		table(out, "", unsettled(v.Quarantine.Operations, zone))
+		table(out, unsettled(v.Quarantine.Operations, zone))
 	}
 	for _, f := range v.Forgotten {
 		fmt.Fprintf(out, "\nforgotten by %s, %s: %s (%s)\n", oneLine(f.By), clock(f.At, zone), oneLine(f.Why), orDash(strings.Join(f.Operations, ", ")))

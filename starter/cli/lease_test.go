@@ -12,7 +12,7 @@ import (
 	"errand/starter/api"
 )
 
-const quarantinedDevice = `{"device_id":"d-1","display_name":"로봇","state":"approved","online":false,"last_seen_at":"2026-11-30T12:00:00Z",
+const quarantinedDevice = `{"device_id":"d-1","home_id":"kim","display_name":"로봇","state":"approved","online":false,"last_seen_at":"2026-11-30T12:00:00Z",
 	"rooms":[{"id":"6","name":"안방"},{"id":"1","name":"거실"}],
 	"lease":{"device_id":"d-1","state":"quarantined",
 	 "queue":[{"plan_id":"p-2","since":1796040005000,"policy":"queue","priority":0,"by":"kim"}],
@@ -30,6 +30,7 @@ func TestADeviceIsShownWithWhoseTurnItIs(t *testing.T) {
 	printDevice(&out, device, time.UTC)
 	const want = `device     로봇 d-1
 state      approved, offline, last seen Nov 30, 12:00:00 UTC
+home       kim
 commands   -
 rooms      안방, 거실
 lease      quarantined

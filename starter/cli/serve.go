@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"errand/deviceio/registry"
@@ -17,9 +19,6 @@ import (
 
 // serveCommand is errand serve.
 type serveCommand struct{}
-
-// owner is whose the token in ERRAND_TOKEN is: what a cancel or an answer is signed with.
-const owner = "api"
 
 // shutdownTimeout is what requests get to end in; watchers are cut off, and come back with Last-Event-ID.
 const shutdownTimeout = 5 * time.Second
@@ -62,7 +61,7 @@ func (serveCommand) Run(s *session) error {
 	}
 	defer temporal.Close()
 	handler, err := api.New(api.Parts{Plans: plans.New(temporal), Registry: devices, Catalog: known, Log: logger,
-		Tokens: []api.Token{{Owner: owner, Secret: settings.Token}}, UI: settings.UI, GatewayURL: settings.GatewayURL,
+		Tokens: tokensOf(settings), UI: settings.UI, GatewayURL: settings.GatewayURL,
 		Decider: settings.DeciderName(), RenewAfter: settings.RenewAfter,
 		Namespace: namespaceOf(options.Namespace)})
 	if err != nil {
@@ -70,6 +69,15 @@ func (serveCommand) Run(s *session) error {
 	}
 	fmt.Fprintf(s.stdout, "api ready: http://%s\n", listener.Addr())
 	return serve(s.ctx, listener, handler)
+}
+
+// tokensOf are the configured tokens with their owners: what a cancel or an answer is signed with.
+func tokensOf(settings config.API) []api.Token {
+	tokens := []api.Token{{Owner: config.MainOwner, Secret: settings.Token}}
+	for _, owner := range slices.Sorted(maps.Keys(settings.Tokens)) {
+		tokens = append(tokens, api.Token{Owner: owner, Secret: settings.Tokens[owner]})
+	}
+	return tokens
 }
 
 func namespaceOf(name string) string {

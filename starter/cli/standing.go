@@ -35,7 +35,7 @@ func standing(out io.Writer, v plan.View, zone *time.Location) {
 		rows = append(rows, []string{clean(s.ID), oneLine(s.What()), string(s.State), orDash(oneLine(s.Why)), orDash(clock(s.Until, zone))})
 	}
 	fmt.Fprintln(out)
-	table(out, "", rows)
+	table(out, rows)
 }
 
 // clock shows a time of Unix milliseconds, "" for none.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// table prints rows in columns, each row behind an indent. It knows how wide Hangul is, which a tabwriter does not.
-func table(out io.Writer, indent string, rows [][]string) {
+// table prints rows in columns. It knows how wide Hangul is, which a tabwriter does not.
+func table(out io.Writer, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -24,7 +24,7 @@ func table(out io.Writer, indent string, rows [][]string) {
 		for i, cell := range row {
 			line.WriteString(cell + strings.Repeat(" ", widths[i]-columns(cell)+2))
 		}
-		fmt.Fprintln(out, indent+strings.TrimRight(line.String(), " "))
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
 	}
 }
 

@@ -28,7 +28,7 @@ var ErrPageToken = errors.New("not a page token of this list")
 // Filter narrows a list. Empty fields take all.
 type Filter struct {
 	DeviceID string
-	// Homes takes only plans of these; nil takes all.
+	// Homes takes only plans of these, so none where it is empty; nil takes all.
 	Homes []string
 	State plan.Phase
 	// Open takes only plans that are not over.
@@ -55,6 +55,9 @@ func (c *Client) List(ctx context.Context, f Filter) (lines []Line, next string,
 	token, err := openToken(f.Token)
 	if err != nil {
 		return nil, "", err
+	}
+	if f.Homes != nil && len(f.Homes) == 0 {
+		return []Line{}, "", nil
 	}
 	page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: int32(f.Size), NextPageToken: token, Query: f.query()})
@@ -127,13 +130,11 @@ func ofHomes(ids []string) string {
 	for i, id := range ids {
 		quoted[i] = quote(id)
 	}
-	switch {
-	case len(ids) == 0: // nobody's: no plan has an empty state
-		return plan.AttributeState + " = ''"
-	case slices.Contains(ids, plan.DefaultHome):
-		return "(" + plan.AttributeHome + " IN (" + strings.Join(quoted, ", ") + ") OR " + plan.AttributeHome + " IS NULL)"
+	these := plan.AttributeHome + " IN (" + strings.Join(quoted, ", ") + ")"
+	if slices.Contains(ids, plan.DefaultHome) {
+		return "(" + these + " OR " + plan.AttributeHome + " IS NULL)"
 	}
-	return plan.AttributeHome + " IN (" + strings.Join(quoted, ", ") + ")"
+	return these
 }
 
 // quote makes a string literal of Temporal's list filter, which follows SQL.

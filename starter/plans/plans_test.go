@@ -43,8 +43,9 @@ func TestStartAsksForOneRunPerPlan(t *testing.T) {
 	}
 	device, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(plan.AttributeDevice))
 	state, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(plan.AttributeState))
-	if device != "robot-1" || state != "planning" {
-		t.Errorf("search attributes: device %q, state %q", device, state)
+	home, _ := o.TypedSearchAttributes.GetKeyword(temporal.NewSearchAttributeKeyKeyword(plan.AttributeHome))
+	if device != "robot-1" || state != "planning" || home != plan.DefaultHome {
+		t.Errorf("search attributes: device %q, state %q, home %q", device, state, home)
 	}
 	for key, value := range o.TypedSearchAttributes.GetUntypedValues() {
 		if strings.Contains(fmt.Sprint(value), "가") {
@@ -304,6 +305,27 @@ func TestListKnowsPlansThatWereClosedFromOutside(t *testing.T) {
 		if _, _, err := plans.New(f).List(context.Background(), plans.Filter{State: state}); err != nil || f.listed[0].GetQuery() != want {
 			t.Errorf("state %q: query %s, want %s (%v)", state, f.listed[0].GetQuery(), want, err)
 		}
+	}
+}
+
+// Plans from before there were homes are the default one's.
+func TestListTakesOnlyThePlansOfTheHomes(t *testing.T) {
+	const all = "WorkflowType = 'PlanWorkflow'"
+	for want, homes := range map[string][]string{
+		all: nil,
+		all + " AND ErrandHome IN ('kim', 'l''ee')":                        {"kim", "l'ee"},
+		all + " AND (ErrandHome IN ('kim', 'home') OR ErrandHome IS NULL)": {"kim", "home"},
+	} {
+		f := running(t, "p-1")
+		f.page = &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflow.WorkflowExecutionInfo{f.info}}
+		lines, _, err := plans.New(f).List(context.Background(), plans.Filter{Homes: homes})
+		if err != nil || f.listed[0].GetQuery() != want || lines[0].HomeID != plan.DefaultHome {
+			t.Errorf("homes %v: query %s, want %s; %+v (%v)", homes, f.listed[0].GetQuery(), want, lines, err)
+		}
+	}
+	f := running(t, "p-1")
+	if lines, next, err := plans.New(f).List(context.Background(), plans.Filter{Homes: []string{}}); err != nil || lines == nil || len(lines) != 0 || next != "" || len(f.listed) != 0 {
+		t.Errorf("of no home: %v, %q, %v; asked %v", lines, next, err, f.listed)
 	}
 }
 

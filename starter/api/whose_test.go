@@ -1,0 +1,437 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"errand/deviceio/registry"
+	"errand/plan"
+	"errand/plan/lease"
+	"errand/starter/api"
+	"errand/starter/plans"
+)
+
+// street is a house with two homes: robot and p-1 are of the default one, cleaner and p-2 of kim's.
+type street struct {
+	*house
+	tokens map[string]string // of people, by their ids
+}
+
+func newStreet(t *testing.T) *street {
+	t.Helper()
+	s := &street{house: newHouse(t, "robot", "cleaner"), tokens: map[string]string{"tester": secret}}
+	ctx := t.Context()
+	for _, home := range []string{"kim", "lee"} {
+		if err := s.registry.SetHome(ctx, registry.Home{ID: home}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.registry.MoveDevice(ctx, "id-cleaner", "kim"); err != nil {
+		t.Fatal(err)
+	}
+	s.user("mina", "kim", registry.Rights{Command: true, Hear: true})
+	s.user("joon", "kim", registry.Rights{Confirm: true})
+	s.user("sora", "kim", registry.Rights{Hear: true})
+	s.user("lee", "lee", registry.All())
+	s.plans.devices = map[string]string{"p-1": "id-robot", "p-2": "id-cleaner"}
+	s.plans.homes = map[string]string{"p-2": "kim"}
+	s.plans.lease = func() lease.View { return lease.View{} }
+	s.standing(plan.View{State: plan.WaitingUser, Question: &plan.Question{ID: "q", Kind: "confirm", Choices: []string{"yes", "no"}}})
+	return s
+}
+
+func (s *street) user(id, home string, r registry.Rights) {
+	s.t.Helper()
+	token, err := s.registry.AddUser(s.t.Context(), registry.User{ID: id, HomeID: home, Rights: r})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.tokens[id] = token
+}
+
+// TestWhoMayDoWhat asks every route about another home's plan or device, in the name of each kind of person. 403 is the only refusal that
+// is about a person, so any other status tells that they were let through.
+func TestWhoMayDoWhat(t *testing.T) {
+	const document = `{"device_id":"cleaner","steps":[{"id":"home","action":{"capability_id":"return_to_station","operation_id":"start"}}]}`
+	const steps = `{"steps":[{"id":"home","action":{"capability_id":"return_to_station","operation_id":"start"}}]}`
+	for _, tt := range []struct{ method, path, body, may string }{
+		{"POST", "/v1/utterances", `{"recognized_text":"거실 청소해줘","device_id":"cleaner"}`, "mina"},
+		{"POST", "/v1/utterances", `{"recognized_text":"멈춰","device_id":"cleaner"}`, "mina"},
+		{"POST", "/v1/plans", document, "mina"},
+		{"POST", "/v1/plans:validate", document, "mina"},
+		{"POST", "/v1/plans/p-2/cancel", "", "mina"},
+		{"POST", "/v1/plans/p-2/cancel", `{"step_id":"home"}`, "mina"},
+		{"POST", "/v1/plans/p-2/pause", "", "mina"},
+		{"POST", "/v1/plans/p-2/resume", "", "mina"},
+		{"POST", "/v1/plans/p-2/amend", steps, "mina"},
+		{"POST", "/v1/plans/p-2/answer", `{"question_id":"q","choice":"yes"}`, "joon"},
+		{"GET", "/v1/plans/p-2", "", "mina sora"},
+		{"GET", "/v1/devices/cleaner", "", "mina sora tester"},
+		{"GET", "/v1/devices/cleaner/strays", "", "mina sora tester"},
+		{"POST", "/v1/devices/cleaner/stop", "", "mina joon sora tester"},
+		{"POST", "/v1/devices/cleaner/release", "", "mina tester"},
+		{"POST", "/v1/devices/cleaner/forget", `{"why":"I see it"}`, "mina tester"},
+		{"POST", "/v1/devices/cleaner/approve", "", "tester"},
+		{"POST", "/v1/devices/cleaner/move", `{"home_id":"kim"}`, "tester"},
+		{"POST", "/v1/devices/cleaner/revoke", "", "tester"},
+		{"POST", "/v1/invites", "", "tester"},
+		{"GET", "/v1/homes", "", "tester"},
+		{"POST", "/v1/homes", `{"home_id":"park"}`, "tester"},
+		{"GET", "/v1/users", "", "tester"},
+		{"POST", "/v1/users", `{"user_id":"yuna","home_id":"kim","may_hear":true}`, "tester"},
+		{"POST", "/v1/users/sora/remove", "", "tester"},
+		{"GET", "/v1/catalog", "", "mina joon sora lee tester"},
+	} {
+		s := newStreet(t)
+		for _, id := range []string{"mina", "joon", "sora", "lee", "tester"} { // what the last one does is for good
+			s.plans.taken, s.plans.started = nil, map[string]plan.Start{}
+			got := s.askAs(s.tokens[id], tt.method, tt.path, tt.body)
+			if may := slices.Contains(strings.Fields(tt.may), id); (got.status != http.StatusForbidden) != may {
+				t.Errorf("%s: %s %s %s: answered %d %s", id, tt.method, tt.path, tt.body, got.status, got.text)
+				continue
+			}
+			if got.status < 400 {
+				continue
+			}
+			if p := got.problem(t); got.status != http.StatusForbidden || p.Code != api.CodeForbidden || !strings.Contains(p.Detail, id) {
+				t.Errorf("%s: %s %s: %+v", id, tt.method, tt.path, p)
+			}
+			if len(s.plans.taken)+len(s.plans.started) > 0 {
+				t.Errorf("%s: %s %s was refused and done: %v %v", id, tt.method, tt.path, s.plans.taken, s.plans.started)
+			}
+		}
+	}
+}
+
+// The events of a plan are heard by whoever may hear; they are a stream, so the others are told before it begins.
+func TestWhoMayWatch(t *testing.T) {
+	s := newStreet(t)
+	s.plans.changes = []plans.Change{{Outcome: &plan.Outcome{PlanID: "p-2", State: plan.Completed}}}
+	for id, want := range map[string]int{"mina": 200, "sora": 200, "joon": 403, "lee": 403, "tester": 403} {
+		if got := s.askAs(s.tokens[id], "GET", "/v1/plans/p-2/events", ""); got.status != want {
+			t.Errorf("%s: %d %s", id, got.status, got.text)
+		}
+	}
+}
+
+func TestARefusalSaysWhoMay(t *testing.T) {
+	s := newStreet(t)
+	p := s.askAs(s.tokens["sora"], "POST", "/v1/plans/p-2/cancel", "").problem(t)
+	if !strings.Contains(p.Detail, `sora may not command what is of home "kim"; who may: mina`) {
+		t.Errorf("to one of the home: %q", p.Detail)
+	}
+	p = s.askAs(s.tokens["lee"], "POST", "/v1/plans/p-2/cancel", "").problem(t)
+	if strings.Contains(p.Detail, "mina") || !strings.Contains(p.Detail, "only its own people") {
+		t.Errorf("to a stranger: %q", p.Detail)
+	}
+	p = s.ask("POST", "/v1/plans/p-2/cancel", "").problem(t)
+	if !strings.Contains(p.Detail, "who may: mina") {
+		t.Errorf("to an operator: %q", p.Detail)
+	}
+	s.user("guest", registry.DefaultHome, registry.Rights{Hear: true})
+	p = s.askAs(s.tokens["guest"], "POST", "/v1/plans/p-1/cancel", "").problem(t)
+	if !strings.Contains(p.Detail, "who may: tester") {
+		t.Errorf("in the default home: %q", p.Detail)
+	}
+}
+
+func TestListsShowOnlyWhatOneMayHear(t *testing.T) {
+	s := newStreet(t)
+	for id, want := range map[string][]string{"tester": {"robot", "cleaner"}, "mina": {"cleaner"}, "sora": {"cleaner"}, "joon": nil, "lee": nil} {
+		var list api.DeviceList
+		s.askAs(s.tokens[id], "GET", "/v1/devices", "").into(t, &list)
+		var names []string
+		for _, d := range list.Devices {
+			names = append(names, d.DisplayName)
+		}
+		if slices.Sort(names); !slices.Equal(names, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s sees %v, want %v", id, names, want)
+		}
+	}
+	for id, want := range map[string][]string{"tester": {"home"}, "mina": {"kim"}, "joon": {}, "lee": {"lee"}} {
+		s.askAs(s.tokens[id], "GET", "/v1/plans", "")
+		if got := s.plans.filter.Homes; got == nil || !slices.Equal(got, want) {
+			t.Errorf("%s lists the plans of %v, want %v", id, got, want)
+		}
+	}
+	// Nor does a refusal tell what else there is.
+	if p := s.askAs(s.tokens["lee"], "GET", "/v1/devices/nothing", "").problem(t); strings.Contains(p.Detail, "cleaner") || strings.Contains(p.Detail, "robot") {
+		t.Errorf("a stranger is told %q", p.Detail)
+	}
+}
+
+// Without a name the only device of one's own home is meant, however many there are elsewhere.
+func TestTheOnlyDeviceIsThatOfOnesHome(t *testing.T) {
+	s := newStreet(t)
+	var started api.Started
+	s.askAs(s.tokens["mina"], "POST", "/v1/utterances", `{"recognized_text":"거실 청소해줘"}`).into(t, &started)
+	if got := s.plans.started[started.PlanID]; got.DeviceID != "id-cleaner" || got.HomeID != "kim" {
+		t.Errorf("started %+v", got)
+	}
+	s.ask("POST", "/v1/utterances", `{"recognized_text":"거실 청소해줘"}`).into(t, &started)
+	if got := s.plans.started[started.PlanID]; got.DeviceID != "id-robot" || got.HomeID != "home" {
+		t.Errorf("started %+v", got)
+	}
+	if p := s.askAs(s.tokens["lee"], "POST", "/v1/utterances", `{"recognized_text":"거실 청소해줘"}`).problem(t); p.Code != "unknown_device" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A stop that names a plan of another home, or of another device, stops nothing at all, and says so.
+func TestAForeignPlanIsRefusedAndNothingIsStopped(t *testing.T) {
+	for name, spoil := range map[string]func(*street) string{
+		"of another home":   func(*street) string { return "p-1" },
+		"of another device": func(s *street) string { s.plans.devices["p-3"], s.plans.homes["p-3"] = "id-other", "kim"; return "p-3" },
+		"of the home where the device was before": func(s *street) string {
+			s.plans.devices["p-3"], s.plans.homes["p-3"] = "id-cleaner", "lee"
+			return "p-3"
+		},
+		"that is not there": func(*street) string { return "p-9" },
+	} {
+		for text, says := range map[string]string{"멈춰": "멈추거나", "stop": "stopped nothing", "취소해": "멈추거나", "응": "멈추거나", "그리고 거실도 청소해줘": "멈추거나"} {
+			s := newStreet(t)
+			foreign := spoil(s)
+			s.plans.open = []string{"p-2"}
+			got := s.askAs(s.tokens["mina"], "POST", "/v1/utterances",
+				fmt.Sprintf(`{"recognized_text":%q,"device_id":"cleaner","voice_context":{"active_workflow_id":%q}}`, text, foreign))
+			p := got.problem(t)
+			if got.status != http.StatusForbidden || p.Code != "foreign_plan" || !strings.Contains(p.TTSResponse, says) || !strings.Contains(p.Detail, "nothing was done") {
+				t.Errorf("%s, %q: %d %+v", name, text, got.status, p)
+			}
+			if len(s.plans.taken)+len(s.plans.started) > 0 {
+				t.Errorf("%s, %q: %v %v", name, text, s.plans.taken, s.plans.started)
+			}
+		}
+	}
+}
+
+// To consent is a right of its own; all other questions are answered by who commands.
+func TestWhoMayAnswerWhat(t *testing.T) {
+	for _, tt := range []struct{ id, kind, choice, spoken string }{
+		{"mina", "decision", "yes", "응"}, {"joon", "confirm", "yes", ""}, {"joon", "confirm", "no", ""},
+		{"!mina", "confirm", "yes", "응"}, {"!mina", "confirm", "no", "아니"}, {"!joon", "decision", "yes", ""}, {"!sora", "decision", "yes", ""}, {"!lee", "confirm", "yes", ""},
+	} {
+		id, no := strings.CutPrefix(tt.id, "!")
+		for _, spoken := range []bool{false, true} {
+			if spoken && tt.spoken == "" {
+				continue
+			}
+			s := newStreet(t)
+			s.standing(plan.View{State: plan.WaitingUser, Question: &plan.Question{ID: "q", Kind: tt.kind, Choices: []string{"yes", "no"}}})
+			path, body := "/v1/plans/p-2/answer", fmt.Sprintf(`{"question_id":"q","choice":%q}`, tt.choice)
+			if spoken {
+				path, body = "/v1/utterances", fmt.Sprintf(`{"recognized_text":%q,"device_id":"cleaner","voice_context":{"active_workflow_id":"p-2"}}`, tt.spoken)
+			}
+			got := s.askAs(s.tokens[id], "POST", path, body)
+			if no {
+				if p := got.problem(t); got.status != 403 || len(s.plans.taken) != 0 {
+					t.Errorf("%s, %s, spoken %v: %d %+v, taken %v", tt.id, tt.kind, spoken, got.status, p, s.plans.taken)
+				}
+				continue
+			}
+			if got.status >= 300 || len(s.plans.taken) != 1 {
+				t.Errorf("%s, %s, spoken %v: %d %s, taken %v", tt.id, tt.kind, spoken, got.status, got.text, s.plans.taken)
+				continue
+			}
+			if a, ok := s.plans.taken[0].(plan.Answer); !ok || a.By != id || a.Choice != tt.choice {
+				t.Errorf("%s: handed on %+v", tt.id, s.plans.taken[0])
+			}
+		}
+	}
+}
+
+func TestARemovedUsersTokenIsVoid(t *testing.T) {
+	s := newStreet(t)
+	var removed registry.User
+	s.ask("POST", "/v1/users/mina/remove", "").into(t, &removed)
+	if removed.ID != "mina" {
+		t.Errorf("removed %+v", removed)
+	}
+	if got := s.askAs(s.tokens["mina"], "GET", "/v1/plans/p-2", ""); got.status != http.StatusUnauthorized {
+		t.Errorf("answered %d", got.status)
+	}
+	if p := s.ask("POST", "/v1/users/mina/remove", "").problem(t); p.Status != 404 || p.Code != "unknown_user" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A configured token's owner is an operator until a user of a home goes by it.
+func TestAConfiguredTokenCanBeAUsers(t *testing.T) {
+	s := newStreet(t)
+	const phone = "the-token-of-a-phone-of-someone"
+	a, err := api.New(api.Parts{Plans: s.plans, Registry: s.registry, Catalog: s.api.Catalog, Now: s.clock, GatewayURL: "ws://house/",
+		Tokens: []api.Token{{Owner: "tester", Secret: secret}, {Owner: "phone", Secret: phone}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.api = a
+	if got := s.askAs(phone, "GET", "/v1/homes", ""); got.status != 200 {
+		t.Errorf("before: %d", got.status)
+	}
+	for name, tt := range map[string]struct {
+		body   string
+		status int
+		code   string
+	}{
+		"their own token": {`{"user_id":"tester","home_id":"kim","may_hear":true,"token_owner":"tester"}`, 409, "own_token"},
+		"nobody's token":  {`{"user_id":"yuna","home_id":"kim","may_hear":true,"token_owner":"nobody"}`, 422, "invalid_document"},
+		"an owner's name": {`{"user_id":"phone","home_id":"kim","may_hear":true}`, 409, "user_taken"},
+		"another's id":    {`{"user_id":"mina","home_id":"kim","may_hear":true}`, 409, "user_taken"},
+		"no right":        {`{"user_id":"yuna","home_id":"kim"}`, 422, "invalid_document"},
+		"no home":         {`{"user_id":"yuna","home_id":"park","may_hear":true}`, 404, "unknown_home"},
+		"no id":           {`{"user_id":"Yu na","home_id":"kim","may_hear":true}`, 422, "invalid_document"},
+	} {
+		if got := s.ask("POST", "/v1/users", tt.body); got.status != tt.status || got.problem(t).Code != tt.code {
+			t.Errorf("%s: %d %s", name, got.status, got.text)
+		}
+	}
+	var made api.NewUser
+	s.ask("POST", "/v1/users", `{"user_id":"phone","home_id":"kim","may_command":true,"token_owner":"phone"}`).into(t, &made)
+	if made.Token != "" || made.ID != "phone" || !made.Command {
+		t.Errorf("made %+v", made)
+	}
+	for path, want := range map[string]int{"/v1/homes": 403, "/v1/plans/p-1": 403, "/v1/catalog": 200} {
+		if got := s.askAs(phone, "GET", path, ""); got.status != want {
+			t.Errorf("after, %s: %d", path, got.status)
+		}
+	}
+	if got := s.askAs(phone, "POST", "/v1/plans/p-2/cancel", ""); got.status != 202 {
+		t.Errorf("as a user: %d %s", got.status, got.text)
+	}
+}
+
+func TestAUsersTokenIsShownOnceAndWorks(t *testing.T) {
+	s := newStreet(t)
+	got := s.ask("POST", "/v1/users", `{"user_id":"yuna","home_id":"kim","name":"유나","may_hear":true,"speaker_ids":["s-1"]}`)
+	var made api.NewUser
+	got.into(t, &made)
+	if got.status != http.StatusCreated || made.Token == "" || made.Name != "유나" || !slices.Equal(made.Speakers, []string{"s-1"}) || made.CreatedAt.IsZero() {
+		t.Errorf("%d %+v", got.status, made)
+	}
+	if again := s.askAs(made.Token, "GET", "/v1/plans/p-2", ""); again.status != 200 {
+		t.Errorf("with the token: %d", again.status)
+	}
+	var list api.UserList
+	listed := s.ask("GET", "/v1/users?home=kim", "")
+	listed.into(t, &list)
+	if len(list.Users) != 4 || strings.Contains(listed.text, made.Token) {
+		t.Errorf("%s", listed.text)
+	}
+	var homes api.HomeList
+	s.ask("POST", "/v1/homes", `{"home_id":"kim","name":"김씨네","voice":{"may_hear":true}}`)
+	s.ask("GET", "/v1/homes", "").into(t, &homes)
+	if i := slices.IndexFunc(homes.Homes, func(h registry.Home) bool { return h.ID == "kim" }); len(homes.Homes) != 3 || homes.Homes[i].Name != "김씨네" ||
+		homes.Homes[i].Voice != (registry.Rights{Hear: true}) {
+		t.Errorf("%+v", homes)
+	}
+}
+
+// A device goes to another home only when nothing is under way on it: its plans are those of the home that asked for them.
+func TestADeviceThatIsAtWorkIsNotMoved(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lease lease.View
+		open  []string
+		code  string
+	}{
+		"a plan has it":    {lease: lease.View{Holder: &lease.HoldView{WaitView: lease.WaitView{PlanID: "p-2"}}}, code: "plans_under_way"},
+		"a plan wants it":  {open: []string{"p-2"}, code: "plans_under_way"},
+		"nobody knows":     {lease: lease.View{Quarantine: &lease.QuarantineView{}}, code: "quarantined"},
+		"nothing is to do": {},
+	} {
+		s := newStreet(t)
+		s.plans.open = tt.open
+		s.plans.lease = func() lease.View { return tt.lease }
+		got := s.ask("POST", "/v1/devices/cleaner/move", `{"home_id":"lee"}`)
+		d, err := s.registry.Device(t.Context(), "id-cleaner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.code == "" {
+			var moved registry.Device
+			if got.into(t, &moved); moved.HomeID != "lee" || d.HomeID != "lee" {
+				t.Errorf("%s: %+v", name, moved)
+			}
+			continue
+		}
+		if p := got.problem(t); p.Status != 409 || p.Code != tt.code || d.HomeID != "kim" {
+			t.Errorf("%s: %+v, in %s", name, p, d.HomeID)
+		}
+	}
+	s := newStreet(t)
+	if p := s.ask("POST", "/v1/devices/cleaner/move", `{"home_id":"park"}`).problem(t); p.Code != "unknown_home" || !strings.Contains(p.Detail, "home, kim, lee") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A plan that begins while its device is moved is cancelled, since it is of the home that the device has left.
+func TestAPlanThatBeginsDuringTheMoveIsCancelled(t *testing.T) {
+	s := newStreet(t)
+	looks := 0
+	s.plans.lease = func() lease.View {
+		if looks++; looks <= 2 { // before the device is moved
+			return lease.View{}
+		}
+		return lease.View{Holder: &lease.HoldView{WaitView: lease.WaitView{PlanID: "p-2"}}}
+	}
+	if got := s.ask("POST", "/v1/devices/cleaner/move", `{"home_id":"lee"}`); got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.text)
+	}
+	want := plan.CancelRequest{By: "tester", Why: "its device was moved to another home", Source: "api"}
+	if len(s.plans.taken) != 1 || s.plans.taken[0] != want {
+		t.Errorf("taken %+v", s.plans.taken)
+	}
+}
+
+// The device is looked at again where the plan is started: it is not started for a home that it has left by then.
+func TestNothingIsStartedOnADeviceThatWasJustMoved(t *testing.T) {
+	s := newStreet(t)
+	moving := movedMeanwhile{Registry: s.registry, move: func() {
+		if err := s.registry.MoveDevice(t.Context(), "id-cleaner", "lee"); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	a, err := api.New(api.Parts{Plans: s.plans, Registry: moving, Catalog: s.api.Catalog, Now: s.clock, Tokens: s.api.Tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.api = a
+	p := s.askAs(s.tokens["mina"], "POST", "/v1/utterances", `{"recognized_text":"거실 청소해줘","device_id":"cleaner"}`).problem(t)
+	if p.Code != "device_moved" || len(s.plans.started) != 0 {
+		t.Errorf("%+v, started %v", p, s.plans.started)
+	}
+}
+
+// movedMeanwhile moves a device between a person's check and the start.
+type movedMeanwhile struct {
+	*registry.Registry
+	move func()
+}
+
+func (m movedMeanwhile) Device(ctx context.Context, id string) (registry.Device, error) {
+	m.move()
+	return m.Registry.Device(ctx, id)
+}
+
+// The answer to every route that refuses people is described.
+func TestTheDescriptionTellsOf403(t *testing.T) {
+	h := newHouse(t)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]json.RawMessage `json:"responses"`
+		} `json:"paths"`
+	}
+	h.ask("GET", "/openapi.json", "").into(t, &doc)
+	open := []string{"/v1/catalog", "/healthz", "/readyz", "/metrics", "/v1/plans get", "/v1/devices"} // the lists leave out what is not to be heard
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			if told := op.Responses["403"] != nil; told == (slices.Contains(open, path) || slices.Contains(open, path+" "+method)) {
+				t.Errorf("%s %s: 403 is told of: %v", method, path, told)
+			}
+		}
+	}
+}
