@@ -29,6 +29,9 @@ func (q *Question) Labels() []string {
 	return labels
 }
 
+// Consents reports whether to answer is to consent, or not to: only who may confirm does either.
+func (q *Question) Consents() bool { return q.Kind == askConfirm }
+
 // AnswerRefusal is why an answer is not taken.
 type AnswerRefusal struct {
 	// Code is one of no_question, not_open, already_answered, expired, not_a_choice, may_not_confirm, unsigned.
@@ -59,7 +62,7 @@ func (s *State) AnswerRefusal(in Answer, at int64) *AnswerRefusal {
 		return &AnswerRefusal{Code: "expired", Message: fmt.Sprintf("question %q has expired: no answer in time was taken as no", in.QuestionID)}
 	case !slices.Contains(q.Choices, in.Choice):
 		return &AnswerRefusal{Code: "not_a_choice", Message: fmt.Sprintf("%q is not a choice; the choices are %v", in.Choice, q.Choices)}
-	case q.Kind == askConfirm && !in.MayConfirm:
+	case q.Consents() && !in.MayConfirm:
 		return &AnswerRefusal{Code: "may_not_confirm", Message: in.By + " may not confirm this: the question stays open for somebody who may"}
 	}
 	return nil

@@ -17,6 +17,8 @@ type View struct {
 	Plan     PlanState  `json:"plan_state"`
 	Steps    []StepView `json:"steps"`
 	Question *Question  `json:"question,omitempty"`
+	// Answers are the questions that were answered last, and by whom.
+	Answers []Answered `json:"answers,omitempty"`
 	// Decision is the decision that was taken last at a boundary, whoever took it.
 	Decision *ReplanDecision `json:"replan_decision,omitempty"`
 	Cancel   *Latch          `json:"cancel,omitempty"`
@@ -91,7 +93,7 @@ func (s *State) waitsItsTurn() bool { return s.Lease.Asked && !s.Lease.Held }
 // View tells the plan's story as it stands.
 func (s *State) View() View {
 	v := View{PlanID: s.Start.PlanID, DeviceID: s.Start.DeviceID, DeviceName: s.Start.DeviceName, State: s.Phase(),
-		Why: s.why(), Question: s.Question, Decision: s.Taken,
+		Why: s.why(), Question: s.Question, Answers: s.Answers, Decision: s.Taken,
 		Cancel: s.Cancel, Deadline: s.Deadline, LLMCalls: s.LLMCalls, Journal: s.Journal, Entries: s.Entries,
 		Outcome: s.Outcome, Steps: []StepView{},
 		Plan: PlanState{CompletedStepIDs: []string{}, StepResults: map[string]StepResult{},

@@ -24,7 +24,7 @@ func PlanSentences() map[string][]string {
 		"ask_wait": {"reason"}, "ask_rest": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
 		"ask_untold":    {"what"},
 		"steer_nothing": {}, "steer_foreign": {}, "steer_unsettled": {}, "steer_several": {}, "steer_over": {}, "steer_stopping": {"what"}, "steer_stopped": {}, "steer_pausing": {"what"},
-		"steer_paused": {}, "steer_resumed": {}, "steer_held": {}, "steer_not_paused": {}, "steer_answered": {}, "steer_no_question": {},
+		"steer_paused": {}, "steer_resumed": {}, "steer_held": {}, "steer_not_paused": {}, "steer_answered": {}, "steer_answered_before": {}, "steer_no_question": {},
 		"steer_mixed": {}, "steer_rest": {"said"}, "follow_up_taken": {}, "follow_up_refused": {},
 	}
 }

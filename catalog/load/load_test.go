@@ -126,6 +126,7 @@ sentences:
   ask_select: {ko: "{what} {choices}", en: "{what} {choices}"}
   ask_select_again: {ko: "{what} {choices}", en: "{what} {choices}"}
   steer_nothing: {ko: 없음, en: Nothing}
+  steer_answered_before: {ko: 먼저, en: Before}
   steer_foreign: {ko: 남의 것, en: Foreign}
   steer_unsettled: {ko: 모름, en: Unknown}
   steer_several: {ko: 여럿, en: Several}

@@ -99,6 +99,8 @@ func kindName(t reflect.Type) string {
 		return "true or false"
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
 		return "a whole number"
+	case t.Kind() == reflect.Map:
+		return "a list such as name:value,name:value, without a colon or a comma in a value"
 	case t.Kind() == reflect.Float64, t.Kind() == reflect.Float32:
 		return "a number"
 	}

@@ -9,12 +9,12 @@ import (
 
 func TestFurtherTokensHaveOwners(t *testing.T) {
 	t.Setenv("ERRAND_TOKEN", "the-main-token-of-this-api")
-	t.Setenv("ERRAND_TOKENS", "mina:a-token-of-mina-herself,phone:the-token:of-a-phone")
+	t.Setenv("ERRAND_TOKENS", "mina:a-token-of-mina-herself,phone:the-token-of-a-phone")
 	var s config.API
 	if err := config.Load(&s); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Tokens) != 2 || s.Tokens["mina"] != "a-token-of-mina-herself" || s.Tokens["phone"] != "the-token:of-a-phone" {
+	if len(s.Tokens) != 2 || s.Tokens["mina"] != "a-token-of-mina-herself" || s.Tokens["phone"] != "the-token-of-a-phone" {
 		t.Errorf("read %v", s.Tokens)
 	}
 	for given, says := range map[string]string{
@@ -22,7 +22,7 @@ func TestFurtherTokensHaveOwners(t *testing.T) {
 		"api:a-token-of-someone-else":     `"api" cannot be an owner`,
 		"Mina K:a-token-of-someone-else":  `"Mina K" cannot be an owner`,
 		"mina:the-main-token-of-this-api": `"api" and "mina" have the same token`,
-		"a-token-without-an-owner":        "ERRAND_TOKENS: its value is not readable",
+		"a-token-without-an-owner":        "ERRAND_TOKENS: its value is not a list such as name:value,name:value",
 	} {
 		t.Setenv("ERRAND_TOKENS", given)
 		err := config.Load(new(config.API))

@@ -38,7 +38,7 @@ func (a *API) answer(ctx context.Context, in *controlIn) (*takenOut, error) {
 	if err := a.answerable(ctx, p, view, b); err != nil {
 		return nil, err
 	}
-	err = a.Plans.Answer(ctx, in.ID, plan.Answer{QuestionID: b.QuestionID, Choice: b.Choice, By: p.name})
+	err = a.Plans.Answer(ctx, in.ID, p.answer(b.QuestionID, b.Choice))
 	if errors.Is(err, plans.ErrRefused) { // somebody else was quicker, perhaps
 		if view, unseen := a.Plans.View(ctx, in.ID); unseen == nil {
 			if now := a.answerable(ctx, p, view, b); now != nil {
@@ -66,7 +66,7 @@ func (a *API) mayAnswer(ctx context.Context, planID string) (person, error) {
 // question stays open.
 func (a *API) mayChoose(ctx context.Context, p person, q plan.Question) error {
 	r := toCommand
-	if q.Kind == kindConfirm {
+	if q.Consents() {
 		r = toConfirm
 	}
 	if p.may(r, p.home) {
@@ -75,9 +75,17 @@ func (a *API) mayChoose(ctx context.Context, p person, q plan.Question) error {
 	return a.forbidden(ctx, p, r, p.home)
 }
 
+// answer is an answer of the person, with what the plan must know of their rights. Whose plan it is was checked.
+func (p person) answer(questionID, choice string) plan.Answer {
+	return plan.Answer{QuestionID: questionID, Choice: choice, By: p.name, MayConfirm: p.rights.Confirm}
+}
+
 // answerable says early, and in words, what the plan would refuse. The plan itself has the last word.
 func (a *API) answerable(ctx context.Context, p person, v plan.View, b AnswerBody) error {
+	i := slices.IndexFunc(v.Answers, func(before plan.Answered) bool { return before.QuestionID == b.QuestionID })
 	switch {
+	case i >= 0:
+		return answeredBefore(v.Answers[i])
 	case v.State.Closed():
 		return problem(http.StatusConflict, "plan_over", "the plan is over: it asks nothing any more")
 	case v.Question == nil:
@@ -88,6 +96,13 @@ func (a *API) answerable(ctx context.Context, p person, v plan.View, b AnswerBod
 		return refusal(border.Faults{{Path: "choice", Code: "not_a_choice", Message: "must be one of " + strings.Join(v.Question.Choices, ", ")}})
 	}
 	return a.mayChoose(ctx, p, *v.Question)
+}
+
+// answeredBefore tells the second of two people what was decided.
+func answeredBefore(before plan.Answered) error {
+	p := problem(http.StatusConflict, "already_answered", fmt.Sprintf("%s answered it before: %s; that stands", before.By, before.Choice))
+	p.AnsweredBy, p.Choice = before.By, before.Choice
+	return p
 }
 
 // missing faults the fields that are empty, in the order of their names.

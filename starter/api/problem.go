@@ -20,6 +20,9 @@ type Problem struct {
 	Status int    `json:"status" doc:"the HTTP status"`
 	Code   string `json:"code" doc:"a short, stable name of the problem" example:"unknown_device"`
 	Detail string `json:"detail" doc:"what is wrong and what to do, for the reader"`
+	// AnsweredBy and Choice tell the second of two people who answer what was decided, and by whom.
+	AnsweredBy string `json:"answered_by,omitempty" doc:"who answered the question before"`
+	Choice     string `json:"choice,omitempty" doc:"what they chose"`
 	// TTSResponse is what to say to a person who spoke.
 	TTSResponse string `json:"tts_response,omitempty" doc:"what to say now, where the request was something that a person said"`
 	// Errors lists every fault of a document that was refused.

@@ -76,7 +76,7 @@ func (a *API) act(ctx context.Context, s spoken) error {
 	case resumePlan:
 		return a.Plans.Resume(ctx, s.Plans[0], plan.Resume{Token: voice, By: s.by.name})
 	case answerIt:
-		return a.Plans.Answer(ctx, s.Plans[0], plan.Answer{QuestionID: s.QuestionID, Choice: s.Choice, By: s.by.name})
+		return a.Plans.Answer(ctx, s.Plans[0], s.by.answer(s.QuestionID, s.Choice))
 	case follow:
 		return a.Plans.FollowUp(ctx, s.Plans[0], plan.FollowUp{Text: s.wish, By: s.by.name})
 	default: // only words are due
@@ -161,16 +161,24 @@ func (a *API) tell(s spoken, v plan.View, moving string, over, refused bool) str
 	case follow:
 		return say("follow_up_taken")
 	case noQuestion:
-		return say("steer_no_question")
+		return a.notAsked(s, v)
 	default: // answerIt, askAgain
 	}
 	switch {
 	case v.Question != nil:
 		return v.Question.Text
 	case refused:
-		return say("steer_no_question")
+		return a.notAsked(s, v)
 	}
 	return say("steer_answered")
+}
+
+// notAsked tells that no question is open, and to the second of two people who answer that the other one was faster.
+func (a *API) notAsked(s spoken, v plan.View) string {
+	if n := len(v.Answers); n > 0 && v.Answers[n-1].By != s.by.name && a.Now().Sub(time.UnixMilli(v.Answers[n-1].At)) <= utteranceAge {
+		return a.sentence("steer_answered_before", s.locale, nil)
+	}
+	return a.sentence("steer_no_question", s.locale, nil)
 }
 
 func (a *API) sentence(key, locale string, values map[string]string) string {

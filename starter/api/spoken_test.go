@@ -188,7 +188,7 @@ func TestAQuestionIsAnsweredByVoiceWhereTheWordsFit(t *testing.T) {
 		h.say(tt.text, named).into(t, &got)
 		var want []any
 		if tt.choice != "" {
-			want = []any{plan.Answer{QuestionID: "p-1.1", Choice: tt.choice, By: "tester"}}
+			want = []any{plan.Answer{QuestionID: "p-1.1", Choice: tt.choice, By: "tester", MayConfirm: true}}
 		}
 		if !slices.Equal(h.plans.taken, want) || len(h.plans.started) != 0 || got.PlanID != "p-1" || !strings.Contains(got.TTSResponse, tt.said) {
 			t.Errorf("%q to %v: taken %+v, answered %+v", tt.text, tt.choices, h.plans.taken, got)

@@ -33,9 +33,6 @@ const (
 	toAdminister right = "administer"
 )
 
-// kindConfirm is the kind of question whose answer is consent.
-const kindConfirm = "confirm"
-
 // person is who makes a request.
 type person struct {
 	// name is written where the request leaves a trace: the user's id, or the owner of the configured token.

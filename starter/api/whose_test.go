@@ -238,10 +238,50 @@ func TestWhoMayAnswerWhat(t *testing.T) {
 				t.Errorf("%s, %s, spoken %v: %d %s, taken %v", tt.id, tt.kind, spoken, got.status, got.text, s.plans.taken)
 				continue
 			}
-			if a, ok := s.plans.taken[0].(plan.Answer); !ok || a.By != id || a.Choice != tt.choice {
+			if a, ok := s.plans.taken[0].(plan.Answer); !ok || a.By != id || a.Choice != tt.choice || a.MayConfirm != (id == "joon") {
 				t.Errorf("%s: handed on %+v", tt.id, s.plans.taken[0])
 			}
 		}
+	}
+}
+
+// The second of two people who answer learns what was decided, and by whom; over the API, by voice, and where both come at once.
+func TestTheSecondOfTwoWhoAnswerIsTold(t *testing.T) {
+	s := newStreet(t)
+	answered := plan.View{State: plan.Running, Answers: []plan.Answered{{QuestionID: "q", Kind: "confirm", Choice: "no", By: "joon", At: s.clock().UnixMilli()}}}
+	s.user("yuna", "kim", registry.All())
+	told := func(got answer) {
+		t.Helper()
+		if p := got.problem(t); p.Status != 409 || p.Code != "already_answered" || p.AnsweredBy != "joon" || p.Choice != "no" || !strings.Contains(p.Detail, "joon") {
+			t.Errorf("%d %+v", got.status, p)
+		}
+	}
+	s.standing(answered)
+	told(s.askAs(s.tokens["yuna"], "POST", "/v1/plans/p-2/answer", `{"question_id":"q","choice":"yes"}`))
+	over := answered
+	over.State = plan.Failed
+	s.standing(over)
+	told(s.askAs(s.tokens["yuna"], "POST", "/v1/plans/p-2/answer", `{"question_id":"q","choice":"yes"}`))
+	// Both saw it open: the plan refuses the second one.
+	open := plan.View{State: plan.WaitingUser, Question: &plan.Question{ID: "q", Kind: "confirm", Choices: []string{"yes", "no"}}}
+	s.plans.refuse(fmt.Errorf("%w: already_answered", plans.ErrRefused))
+	looks := 0
+	s.plans.view = func(string) (plan.View, error) {
+		if looks++; looks == 1 {
+			return open, nil
+		}
+		return answered, nil
+	}
+	told(s.askAs(s.tokens["yuna"], "POST", "/v1/plans/p-2/answer", `{"question_id":"q","choice":"yes"}`))
+	s.standing(answered)
+	for id, says := range map[string]string{"yuna": "다른 분이 먼저", "joon": "command"} {
+		got := s.askAs(s.tokens[id], "POST", "/v1/utterances", `{"recognized_text":"응","device_id":"cleaner","voice_context":{"active_workflow_id":"p-2"}}`)
+		if !strings.Contains(got.text, says) {
+			t.Errorf("%s: %s", id, got.text)
+		}
+	}
+	if len(s.plans.taken) != 0 {
+		t.Errorf("taken %v", s.plans.taken)
 	}
 }
 
