@@ -94,6 +94,8 @@ type Registry interface {
 	IssueToken(ctx context.Context, deviceID string) (string, error)
 	TokenValid(ctx context.Context, deviceID, token string) (bool, error)
 	TokenOwner(ctx context.Context, token string) (deviceID string, ok bool, err error)
+	// SetSources records how fresh a device says its sources are.
+	SetSources(ctx context.Context, id string, told map[string]any, at time.Time) error
 	SetRooms(ctx context.Context, id string, rooms []catalog.Room, at time.Time) error
 
 	Device(ctx context.Context, id string) (registry.Device, error)

@@ -24,8 +24,29 @@ func (s *session) planningContext(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, unreadable(wire.CommandContext, err)
 	}
+	now := s.g.opts.Now()
+	seen = fresh.Receive(seen, now.UnixMilli())
 	s.keepRooms(ctx, seen)
+	s.keepSources(ctx, seen, now)
 	return seen, nil
+}
+
+// sourcesEvery is how often at most the freshness of one device's sources is recorded: it is for people alone.
+const sourcesEvery = 10 * time.Second
+
+func (s *session) keepSources(ctx context.Context, seen map[string]any, now time.Time) {
+	s.mu.Lock()
+	due := now.Sub(s.sourcesAt) >= sourcesEvery
+	if due {
+		s.sourcesAt = now
+	}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := s.g.opts.Registry.SetSources(ctx, s.deviceID, seen, now); err != nil {
+		s.log.Warn("the freshness of its sources could not be recorded", "error", err)
+	}
 }
 
 // keepRooms records the room catalog when it is new. Contexts are read often, and the registry writes to disk.

@@ -60,6 +60,7 @@ type session struct {
 	idle      chan struct{}            // told when one of the two went down
 	rooms     []catalog.Room           // as recorded by this session, once roomsRead
 	roomsRead bool
+	sourcesAt time.Time    // when the freshness of its sources was recorded last
 	inHand    []wire.Frame // events that wait their turn, the oldest first
 	handling  bool         // a goroutine takes them one by one
 	handlers  sync.WaitGroup

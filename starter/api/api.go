@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"errand/catalog"
+	"errand/catalog/fresh"
 	"errand/deviceio/registry"
 	"errand/plan"
 	"errand/plan/lease"
@@ -39,6 +40,8 @@ type Plans interface {
 
 // Registry is what the API needs of the registry; *registry.Registry satisfies it.
 type Registry interface {
+	// Sources tells how fresh a device's sources are, and when it said so; the zero time is never.
+	Sources(ctx context.Context, id string, now time.Time) ([]fresh.Source, time.Time, error)
 	Devices(ctx context.Context) ([]registry.Device, error)
 	Device(ctx context.Context, id string) (registry.Device, error)
 	Resolve(ctx context.Context, name string) (registry.Device, error)

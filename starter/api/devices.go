@@ -121,7 +121,23 @@ func (a *API) device(ctx context.Context, in *deviceIn) (*shownOut, error) {
 	if ok {
 		shown.Route = &route
 	}
-	return &shownOut{shown}, err
+	if err != nil {
+		return nil, err
+	}
+	if err := a.withSources(ctx, &shown); err != nil {
+		return nil, err
+	}
+	return &shownOut{shown}, nil
+}
+
+// withSources adds how fresh the device's sources are.
+func (a *API) withSources(ctx context.Context, shown *DeviceAnswer) error {
+	sources, at, err := a.Registry.Sources(ctx, shown.ID, a.Now())
+	if err != nil || at.IsZero() {
+		return err
+	}
+	shown.Sources, shown.SourcesAt = sources, &at
+	return nil
 }
 
 // anyDevice finds a device to look at or to let in: one that is not approved too, and by its id one that is revoked.

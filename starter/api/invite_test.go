@@ -157,3 +157,27 @@ func TestADeviceIsShownWithItsConnection(t *testing.T) {
 		t.Errorf("connected it is shown at %+v", d.Route)
 	}
 }
+
+// A device is shown with how fresh its sources are now, by what it told last.
+func TestLaw17ADeviceIsShownWithTheAgesOfItsSources(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "robot")
+	shown := func() (d api.DeviceAnswer) {
+		h.ask("GET", "/v1/devices/robot", "").into(t, &d)
+		return d
+	}
+	if d := shown(); d.Sources != nil || d.SourcesAt != nil {
+		t.Errorf("it told nothing yet, and is shown with %+v", d.Sources)
+	}
+	told := map[string]any{"snapshot_ts": 5_000.0, "battery": map[string]any{"level": 41.0},
+		"freshness": map[string]any{"battery": map[string]any{"policy": "periodic", "reported_at": 4_000.0, "expires_at": 9_000.0}}}
+	for ago, usable := range map[time.Duration]bool{3 * time.Second: true, 5 * time.Second: false} {
+		if err := h.registry.SetSources(t.Context(), "id-robot", told, h.now.Add(-ago)); err != nil {
+			t.Fatal(err)
+		}
+		d := shown()
+		if len(d.Sources) != 1 || d.Sources[0].Usable != usable || d.Sources[0].ReportedAgo != 1000+ago.Milliseconds() || !d.SourcesAt.Equal(h.now.Add(-ago)) {
+			t.Errorf("told %v ago it is shown with %+v at %v", ago, d.Sources, d.SourcesAt)
+		}
+	}
+}

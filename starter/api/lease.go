@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"errand/catalog/fresh"
 	"errand/deviceio/registry"
 	"errand/internal/border"
 	"errand/plan"
@@ -23,7 +25,10 @@ type Turn struct {
 type DeviceAnswer struct {
 	registry.Device
 	Route *plan.Route `json:"route,omitempty" doc:"the gateway that holds its connection now, and the epochs of the connection and of its boot; missing while it is not connected"`
-	Lease *lease.View `json:"lease,omitempty" doc:"who may move it, who waits, and what keeps it in quarantine; times are Unix ms"`
+	// Sources ages with the API's clock.
+	Sources   []fresh.Source `json:"sources,omitempty" doc:"how fresh its sources are, by what it told last (device-source-freshness.v1); missing where it never told"`
+	SourcesAt *time.Time     `json:"sources_at,omitempty" doc:"when it told that"`
+	Lease     *lease.View    `json:"lease,omitempty" doc:"who may move it, who waits, and what keeps it in quarantine; times are Unix ms"`
 	// LeaseUnknown says why the lease is missing.
 	LeaseUnknown string `json:"lease_unknown,omitempty" doc:"why the lease cannot be told now"`
 }

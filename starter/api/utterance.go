@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"errand/catalog/fresh"
 	"errand/deviceio/registry"
 	"errand/internal/border"
 	"errand/plan"
@@ -110,7 +111,7 @@ func (a *API) hear(ctx context.Context, u Utterance, device registry.Device, by 
 		}
 	}
 	return a.begin(ctx, "utterance", plan.Start{PlanID: id, DeviceID: device.ID, HomeID: device.HomeID, Locale: language(u), AskedAt: u.SpokenAt, LeasePolicy: u.LeasePolicy,
-		Priority: u.Priority, Utterance: &plan.Utterance{Text: wish, SessionID: u.SessionID, DeviceContext: u.VoiceContext.DeviceContext}}, row)
+		Priority: u.Priority, Utterance: &plan.Utterance{Text: wish, SessionID: u.SessionID, DeviceContext: fresh.Receive(u.VoiceContext.DeviceContext, a.Now().UnixMilli())}}, row)
 }
 
 // utteranceFaults is what the schema cannot say.

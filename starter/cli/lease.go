@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"errand/catalog/fresh"
 	"errand/plan/lease"
 	"errand/starter/api"
 )
@@ -52,11 +53,38 @@ func printDevice(out io.Writer, d api.DeviceAnswer, zone *time.Location) {
 		rooms[i] = r.Name
 	}
 	fmt.Fprintf(out, "rooms      %s\n", orDash(oneLine(strings.Join(rooms, ", "))))
+	printSources(out, d.Sources)
 	if d.Lease == nil {
 		fmt.Fprintf(out, "lease      unknown: %s\n", oneLine(d.LeaseUnknown))
 		return
 	}
 	printLease(out, *d.Lease, zone)
+}
+
+// printSources prints how old what the device knows is, and what of it decides nothing any more.
+func printSources(out io.Writer, sources []fresh.Source) {
+	if len(sources) == 0 {
+		return
+	}
+	rows := [][]string{{"SOURCE", "POLICY", "OBSERVED", "REPORTED", "COUNTS"}}
+	for _, s := range sources {
+		counts := "yes"
+		if !s.Usable {
+			counts = "no: " + s.Why
+		}
+		rows = append(rows, []string{clean(s.Name), orDash(clean(s.Policy)), age(s.ObservedAgo), age(s.ReportedAgo), counts})
+	}
+	fmt.Fprintln(out)
+	table(out, rows)
+	fmt.Fprintln(out)
+}
+
+// age is a time span of milliseconds for people.
+func age(ms int64) string {
+	if ms < 0 {
+		return "-"
+	}
+	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String() + " ago"
 }
 
 // printLease prints whose turn it is: what Temporal's UI shows of the lease, in the same words.
