@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"errand/deviceio/linefile"
 )
 
 // Files of an identity in its state directory, both readable by their owner only.
@@ -54,7 +56,7 @@ func makeKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the device's key: %w", err)
 	}
-	return key, replaceFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	return key, linefile.Replace(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
 // loadToken reads the stored device token; "" means none.
@@ -67,7 +69,7 @@ func loadToken(dir string) (string, error) {
 }
 
 func storeToken(dir, token string) error {
-	return replaceFile(filepath.Join(dir, tokenName), []byte(token+"\n"))
+	return linefile.Replace(filepath.Join(dir, tokenName), []byte(token+"\n"))
 }
 
 func forgetToken(dir string) error {

@@ -1,14 +1,13 @@
 package device
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
 
+	"errand/deviceio/linefile"
 	"errand/deviceio/wire"
 )
 
@@ -60,11 +59,6 @@ func (e *CorruptError) Error() string {
 		"move it away: the outbox then starts anew and the cloud asks the device about what was in flight", e.File, e.Offset, e.Why)
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// checksumLen is 8 hex digits and a space.
-const checksumLen = 9
-
 // appendLine writes records as one line: one record as an object, several as a list, so that what one write
 // adds is one line with one checksum, there as a whole or not at all.
 func appendLine(to []byte, records ...record) ([]byte, error) {
@@ -72,25 +66,20 @@ func appendLine(to []byte, records ...record) ([]byte, error) {
 	if len(records) == 1 {
 		body = records[0]
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return to, fmt.Errorf("write an outbox record: %w", err)
-	}
-	to = append(to, checksum(text)+" "...)
-	return append(append(to, text...), '\n'), nil
+	return linefile.Append(to, body)
 }
-
-func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)) }
 
 // parseLine reads one line without its newline, or says what is wrong with it.
 func parseLine(line []byte) ([]record, string) {
-	if len(line) <= checksumLen || line[checksumLen-1] != ' ' {
-		return nil, "the line is not a checksum, a space and JSON"
+	body, why := linefile.Parse(line)
+	if why != "" {
+		return nil, why
 	}
-	body := line[checksumLen:]
-	if string(line[:checksumLen-1]) != checksum(body) {
-		return nil, "the checksum does not fit the line"
-	}
+	return parseRecords(body)
+}
+
+// parseRecords reads what one line holds.
+func parseRecords(body []byte) ([]record, string) {
 	var records []record
 	var err error
 	if body[0] == '[' {
@@ -118,47 +107,21 @@ type history struct {
 // of it had returned. It is left out. Anything else bad is a *CorruptError.
 func parseHistory(file string, content []byte) (*history, error) {
 	h := &history{last: make(map[string]int64)}
-	for rest := content; len(rest) > 0; rest = content[h.end:] {
-		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		if !whole && !swallows(line) {
-			break
-		}
-		records, why := parseLine(line)
+	end, damage := linefile.Read(content, func(at int64, body []byte) string {
+		h.end = at
+		records, why := parseRecords(body)
 		for _, r := range records {
 			if why == "" {
 				why = h.apply(r)
 			}
 		}
-		switch {
-		case why != "" && (len(after) > 0 || h.end == 0 || swallows(line)):
-			return nil, &CorruptError{file, h.end, why}
-		case why != "":
-			return h, nil
-		}
-		h.end = int64(len(content) - len(after))
+		return why
+	})
+	if damage != nil {
+		return nil, &CorruptError{file, damage.Offset, damage.Why}
 	}
-	if h.end == 0 {
-		// The file is created whole and renamed into place, so no crash leaves it without its header.
-		return nil, &CorruptError{file, 0, fmt.Sprintf("its %d bytes hold no header", len(content))}
-	}
+	h.end = end
 	return h, nil
-}
-
-// swallows tells whether a bad last line begins with a whole record and goes on behind it. A torn write is the
-// beginning of one line; this is two lines whose newline was damaged, and the first had been promised.
-func swallows(line []byte) bool {
-	if len(line) <= checksumLen {
-		return false
-	}
-	body := line[checksumLen:]
-	var sum uint32
-	for i := range max(len(body)-2, 0) {
-		sum = crc32.Update(sum, castagnoli, body[i:i+1])
-		if (body[i] == '}' || body[i] == ']') && fmt.Sprintf("%08x", sum) == string(line[:checksumLen-1]) {
-			return true
-		}
-	}
-	return false
 }
 
 // apply adds one record, or says why it cannot be.

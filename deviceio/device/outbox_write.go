@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"errand/deviceio/linefile"
 )
 
 // enqueue adds records to what the next write takes and starts the writer if none runs. Called with the lock.
@@ -99,7 +101,7 @@ func (o *Outbox) compact() error {
 		return err
 	}
 	fresh := o.path + ".new"
-	if err = writeSynced(fresh, content); err == nil {
+	if err = linefile.WriteSynced(fresh, content); err == nil {
 		err = os.Rename(fresh, o.path)
 	}
 	if err != nil {
@@ -114,7 +116,7 @@ func (o *Outbox) compact() error {
 
 // reopen goes on in the file that was just renamed into place.
 func (o *Outbox) reopen(size int64) error {
-	err := syncDir(filepath.Dir(o.path))
+	err := linefile.SyncDir(filepath.Dir(o.path))
 	file, openErr := o.opts.open(o.path)
 	if err = errors.Join(err, openErr); err == nil {
 		err = o.file.Close()
