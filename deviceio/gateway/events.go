@@ -177,6 +177,10 @@ func (s *session) taskEvent(ctx context.Context, raw json.RawMessage) (wire.Even
 	if workflowID == "" {
 		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "it names no plan", raw: raw, body: ev})
 	}
+	if e.EventName == wire.TaskUnknown { // the device lost track of it: the plan asks, and takes nothing for granted
+		doubt := plan.Signal{Doubt: &plan.Doubt{DeviceID: s.deviceID, OperationID: e.OperationID, Why: "the device cannot tell how it stands: " + e.ReasonCode}}
+		return s.signal(ctx, workflowID, doubt, stray{id: id, epoch: epoch, raw: raw, body: ev})
+	}
 	if !s.g.live.needsSignal(ev, s.g.wantsStarted(ev.TaskMethod)) {
 		s.g.live.record(ev)
 		return wire.EventAck{EventID: e.EventID, Ack: wire.AckApplied, Reason: reasonLiveOnly}, nil

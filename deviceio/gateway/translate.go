@@ -101,6 +101,9 @@ func (t translator) submitted(ctx context.Context, s *session, operationID strin
 	terminal, err := t.stored(ctx, s, operationID, a.TerminalEvent)
 	out := plan.Submitted{OperationID: operationID, Delivery: plan.DeliveryAccepted, TaskID: a.TaskID, TaskState: a.TaskState,
 		StoreID: a.StoreID, PreStateRevision: a.PreStateRevision, Terminal: terminal, ConnectionEpoch: s.epoch, Report: t.report(a.Reason)}
+	if a.Accepted && a.TaskState == wire.TaskUnknown { // it was sent on before, and nobody can tell how it stands: ask
+		out.Delivery = plan.DeliveryUnknown
+	}
 	// A stored terminal event says that the operation was taken and how it ended: it outranks a no to the repetition.
 	if ended := terminal != nil && terminal.Name.Terminal(); !a.Accepted && !ended {
 		out.Delivery = plan.DeliveryRefused
@@ -130,6 +133,10 @@ func (t translator) status(ctx context.Context, s *session, operationID string, 
 	}
 	if a.OperationID != "" && a.OperationID != operationID {
 		return out, unreadable(wire.CommandTaskStatus, fmt.Errorf("asked about %s, answered about %s", operationID, a.OperationID))
+	}
+	if a.Status == wire.TaskUnknown {
+		out.Finding, out.Detail = plan.StatusForgotten, "the device cannot tell how it stands: "+a.ReasonCode
+		return out, nil
 	}
 	var err error
 	if a.BootID != "" {

@@ -54,6 +54,9 @@ const (
 	TaskBlocked   = "BLOCKED" // alive, and waiting
 	TaskCancelled = "CANCELLED"
 	TaskTimedOut  = "TIMED_OUT"
+	// TaskUnknown is no end and no progress: the device has sent the task on and cannot tell any more how it stands. It is a
+	// status too. A plan asks, and takes neither "it runs" nor "it failed" from it (law 9).
+	TaskUnknown = "UNKNOWN"
 
 	StepStarted       = "WORKFLOW_STEP_STARTED"
 	StepCompleted     = "WORKFLOW_STEP_COMPLETED" // the step is complete, like TaskCompleted
@@ -66,7 +69,7 @@ const (
 // EventNames lists every name a task event may have.
 func EventNames() []string {
 	return []string{TaskQueued, TaskStarted, TaskRunning, TaskProgress, TaskCompleted, TaskFailed, TaskBlocked, TaskCancelled,
-		TaskTimedOut, StepStarted, StepCompleted, StepFailed, WorkflowCompleted, WorkflowFailed, WorkflowCancelled}
+		TaskTimedOut, TaskUnknown, StepStarted, StepCompleted, StepFailed, WorkflowCompleted, WorkflowFailed, WorkflowCancelled}
 }
 
 // Terminal reports whether nothing more happens to the task or the workflow after an event of this name.

@@ -57,7 +57,7 @@ type StatusQuery struct {
 type StatusAnswer struct {
 	Found      bool    `json:"found"`
 	TaskID     string  `json:"taskId,omitempty"`
-	Status     string  `json:"status,omitempty"` // QUEUED, RUNNING, BLOCKED or a terminal event name
+	Status     string  `json:"status,omitempty"` // QUEUED, RUNNING, BLOCKED, a terminal event name, or UNKNOWN: nobody can tell
 	Progress   float64 `json:"progress,omitempty"`
 	Stage      string  `json:"stage,omitempty"`
 	TaskMethod string  `json:"taskMethod,omitempty"`
