@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"errand/deviceio/linefile"
 	"errand/deviceio/wire"
 )
 
@@ -67,7 +68,7 @@ func storeTrust(dir string, t trust) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, trustName), append(content, '\n'))
+	return linefile.Replace(filepath.Join(dir, trustName), append(content, '\n'))
 }
 
 // transport is a new one for each connection, with what is trusted at that moment.

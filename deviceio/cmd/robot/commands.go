@@ -32,8 +32,13 @@ func (runCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: ERRAND_ROBOT_HOME: %w", config.ErrSettings, err)
 	}
+	options := robot.Options{StateDir: s.RobotState, Home: home, Speed: s.RobotSpeed, Report: reporter(out, s.RobotQuiet)}
+	if s.RobotPlain {
+		return robot.RunPlain(ctx, robot.PlainConfig{Options: options, Listen: s.RobotListen, EventsURL: s.ShimEvents, Token: s.VendorToken,
+			Control: s.RobotControl, Logger: logger})
+	}
 	return robot.Run(ctx, robot.Config{
-		Options: robot.Options{StateDir: s.RobotState, Home: home, Speed: s.RobotSpeed, Report: reporter(out, s.RobotQuiet)},
+		Options: options,
 		URL:     s.gateway(), Fingerprint: s.GatewayFingerprint, SetupCode: s.SetupCode, Token: s.Token, Name: s.RobotName, Control: s.RobotControl, Logger: logger,
 	})
 }

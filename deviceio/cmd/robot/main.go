@@ -7,6 +7,9 @@
 //	robot hand DO KIND [ID] [FIELD=VALUE ...]  add, change or remove one of them by hand, past any plan
 //	robot config                               every setting, with its default
 //
+// With ERRAND_ROBOT_PLAIN it is a vendor's TaskManager that meets the checklist and no more, without a gateway: the shim
+// runs beside it (docs/shim.md).
+//
 // It says one line, "robot ready: <device id> ...", once it is connected for the first time, and one line in plain
 // words for each physical change. SIGTERM stops it cleanly: a task that runs is left to be resumed at the next start.
 package main

@@ -21,6 +21,10 @@ type settings struct {
 	RobotControl       string  `split_words:"true" default:"127.0.0.1:0" unit:"host:port" desc:"loopback address of the control API for tests and for answering questions; port 0 takes a free one, empty means none"`
 	RobotHome          string  `split_words:"true" unit:"file" desc:"YAML or JSON file with rooms and habits; default: a flat of six rooms"`
 	RobotQuiet         bool    `split_words:"true" default:"false" desc:"say only when it is ready, not what it does"`
+	RobotPlain         bool    `split_words:"true" default:"false" desc:"be a vendor's plain TaskManager instead: no gateway, no operation ids, nothing remembered; the shim runs beside it (docs/shim.md)"`
+	RobotListen        string  `split_words:"true" default:"127.0.0.1:7431" unit:"host:port" desc:"loopback address of the plain TaskManager"`
+	ShimEvents         string  `split_words:"true" default:"http://127.0.0.1:7430/onTaskEvent" unit:"URL" desc:"where the plain TaskManager posts its events; empty means nowhere"`
+	VendorToken        string  `split_words:"true" secret:"true" desc:"what the plain TaskManager and the shim show each other, at least 16 bytes"`
 	config.Log
 }
 
@@ -34,6 +38,9 @@ func (s *settings) Validate() error {
 		if _, err := wire.ParseFingerprint(s.GatewayFingerprint); err != nil {
 			bad = fmt.Errorf("ERRAND_GATEWAY_FINGERPRINT: %w", err)
 		}
+	}
+	if s.RobotPlain && len(s.VendorToken) < 16 {
+		bad = errors.Join(bad, fmt.Errorf("ERRAND_VENDOR_TOKEN: has %d bytes, needs 16: give the plain robot the shim's", len(s.VendorToken)))
 	}
 	if s.SetupCode != "" {
 		if _, err := wire.ParseSetupCode(s.SetupCode); err != nil {
