@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 
 BIN       := bin
-PROGRAMS  := errand worker gateway robot
+PROGRAMS  := errand worker gateway robot shim
 UTTERANCE ?= 안방으로 가서 청정하고 복귀해줘
 # Handed on in the environment and as it was given: neither make nor the shell reads any of it.
 override UTTERANCE := $(value UTTERANCE)
@@ -15,13 +15,14 @@ errand_PKG  := ./starter
 worker_PKG  := ./worker
 gateway_PKG := ./deviceio/cmd/gateway
 robot_PKG   := ./deviceio/cmd/robot
+shim_PKG    := ./deviceio/cmd/shim
 
 .PHONY: help build temporal demo dev clean $(PROGRAMS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: $(PROGRAMS) ## compile errand, worker, gateway and robot into bin/
+build: $(PROGRAMS) ## compile errand, worker, gateway, robot and shim into bin/
 
 # Always asked: the Go tool itself knows what changed, and does nothing if nothing did.
 $(PROGRAMS):
@@ -72,7 +73,7 @@ test: test-programs ## every test, on a real Temporal server and real processes;
 # The tests start and kill Temporal servers of their own, so they need ours even where another one is at hand.
 test-programs: $(BIN)/temporal-dev
 	@mkdir -p $(RACE)
-	@for p in errand:$(errand_PKG) worker:$(worker_PKG) gateway:$(gateway_PKG) robot:$(robot_PKG); do \
+	@for p in errand:$(errand_PKG) worker:$(worker_PKG) gateway:$(gateway_PKG) robot:$(robot_PKG) shim:$(shim_PKG); do \
 	  echo "compiling $${p%%:*} with the race detector (a minute or two the first time)"; \
 	  go build -race -o $(RACE)/$${p%%:*} $${p#*:} || exit 1; done
 
