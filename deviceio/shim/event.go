@@ -198,7 +198,7 @@ func mark(n int) string { return "#" + strconv.Itoa(n) }
 // afterwards takes an event of a task that is over. A second, different end is told: the cloud has it on record and asks.
 func (s *Shim) afterwards(op *operation, e wire.TaskEvent, end bool) string {
 	switch {
-	case end && sameEnd(e.EventName, op.Terminal.EventName):
+	case end && sameEnd(e.EventName, op.EndedAs):
 		return noteDuplicate
 	case end:
 		s.announce(op, e, "")
@@ -241,6 +241,7 @@ func (s *Shim) progress(op *operation) *operation {
 
 // end stores a terminal event. One that the shim itself brought about says why.
 func (s *Shim) end(op *operation, e wire.TaskEvent) {
+	op.EndedAs = e.EventName
 	if e.EventName == wire.TaskCancelled && op.StopFor != "" {
 		switch {
 		case op.StopFor == ReasonTaskTimedOut:

@@ -45,6 +45,9 @@ type operation struct {
 	Tells int             `json:"tells,omitempty"`
 	// Terminal is the stored terminal event; its envelope is empty until the outbox has it.
 	Terminal *wire.TaskEvent `json:"terminal,omitempty"`
+	// EndedAs is the vendor's own word for the end, by which it is known again: a task that was stopped for its ttl ends as
+	// CANCELLED for the vendor, and as FAILED for the cloud.
+	EndedAs string `json:"ended_as,omitempty"`
 	// Reason is why it is unknown.
 	Reason *wire.Reason `json:"reason,omitempty"`
 	// StopFor is the reason code for which it is to end, "" while nobody wants that; StopWhy are the words of whoever does.

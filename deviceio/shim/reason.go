@@ -9,7 +9,6 @@ const (
 	ReasonStaleGeneration  = "STALE_GENERATION" // a later try of the step was seen
 	ReasonGenerationAlive  = "GENERATION_ALIVE" // an earlier try of the step is not over
 	ReasonTombstoned       = "TOMBSTONED"       // cancelled before it came
-	ReasonStateChanged     = "STATE_CHANGED"    // bound to a state that this device cannot name
 	ReasonTaskExpired      = "TASK_EXPIRED"     // older than its ttl
 	ReasonTaskTimedOut     = "TASK_TIMED_OUT"
 	ReasonTaskNotFound     = "TASK_NOT_FOUND"
@@ -35,7 +34,6 @@ var reasonRows = map[string]reasonRow{
 	ReasonStaleGeneration:  {true, "permanent", "none"},
 	ReasonGenerationAlive:  {true, "conditional", "cancel_first"},
 	ReasonTombstoned:       {false, "permanent", "none"},
-	ReasonStateChanged:     {true, "conditional", "fetch_context"},
 	ReasonTaskExpired:      {false, "transient", "resubmit"},
 	ReasonTaskTimedOut:     {true, "transient", "ask_user"},
 	ReasonTaskNotFound:     {true, "permanent", "none"},

@@ -375,8 +375,12 @@ func TestLaw18TTLAndTimeoutAreKeptForTheVendor(t *testing.T) {
 		t.Fatalf("told %d times to cancel", b.vendor.cancels)
 	}
 	b.becomes(waits, wire.TaskCancelled)
+	if got := b.event(b.vendor.tell(waits)); got.Note != noteDuplicate {
+		t.Fatalf("%+v", got)
+	}
+	b.wantTold("p/wait/1", "QUEUED", "FAILED") // that it waits, the shim found by asking
 	if e := b.box.last("p/wait/1", "FAILED"); e.ReasonCode != ReasonTaskExpired {
-		t.Fatalf("%+v", b.box.events)
+		t.Fatalf("%+v", e)
 	}
 	_, runs := b.accept("p/run/1")
 	b.becomes(runs, wire.TaskStarted)
@@ -397,7 +401,7 @@ func TestSubmitsThatMakeNoSense(t *testing.T) {
 		"no operation id":  {func(w *wire.Task) { w.OperationID = "" }, ReasonMissingParameter},
 		"an ill-formed id": {func(w *wire.Task) { w.OperationID = "p/move/01" }, ReasonInvalidParameter},
 		"no method":        {func(w *wire.Task) { w.TaskMethod = "" }, ReasonMissingParameter},
-		"a revision":       {func(w *wire.Task) { w.ExpectedRevision = "w1" }, ReasonStateChanged},
+		"a revision":       {func(w *wire.Task) { w.ExpectedRevision = "w1" }, ReasonInvalidParameter},
 	} {
 		w := task("p/" + strings.ReplaceAll(name, " ", "_") + "/1")
 		c.change(&w)

@@ -100,7 +100,7 @@ func (s *Shim) objection(t wire.Task, step string, held time.Duration) *wire.Rea
 	case t.TTLMs > 0 && held.Milliseconds() >= t.TTLMs:
 		return because(ReasonTaskExpired, map[string]any{"ttlMs": t.TTLMs, "waitedMs": held.Milliseconds()})
 	case t.ExpectedRevision != "":
-		return because(ReasonStateChanged, map[string]any{"expected_revision": t.ExpectedRevision, "why": "this device cannot name the revision of its state"})
+		return because(ReasonInvalidParameter, map[string]any{"parameter": "expected_revision", "why": "this device cannot hold a task to a revision: what was confirmed might have changed"})
 	}
 	for _, op := range s.memory.operations {
 		if of, _, _ := splitOperation(op.ID); of == step && (op.Phase == sending || op.Phase == taken) {
