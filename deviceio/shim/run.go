@@ -26,6 +26,8 @@ type Config struct {
 	URL       string
 	SetupCode string
 	Token     string
+	// Fingerprint is the SHA-256 of the gateway's TLS certificate (device.Options).
+	Fingerprint string
 	// Name is shown to people. Default: errand-shim.
 	Name string
 	// VendorURL is where the TaskManager listens, Listen the loopback address on which its events are taken. VendorToken is
@@ -87,7 +89,7 @@ func (s *Shim) dial(cfg Config, events *eventServer) (*device.Client, error) {
 	var client *device.Client
 	var ready sync.Once
 	client, err := device.Open(device.Options{
-		URL: cfg.URL, SetupCode: cfg.SetupCode, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: s,
+		URL: cfg.URL, Fingerprint: cfg.Fingerprint, SetupCode: cfg.SetupCode, Token: cfg.Token, StateDir: cfg.StateDir, Logger: cfg.Logger, Handler: s,
 		Client:   wire.Client{ID: "errand-shim", DisplayName: name, Version: Version, DeviceFamily: "robot"},
 		Commands: Commands(), Caps: []string{"taskmanager"},
 		Profile: s.Profile(), StoreID: s.StoreID(), RetentionS: int64(Retention / time.Second), BackoffMax: 5 * time.Second,

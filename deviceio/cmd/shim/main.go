@@ -84,7 +84,7 @@ func (runCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return shim.Run(ctx, shim.Config{StateDir: s.ShimState, URL: s.gateway(), SetupCode: s.SetupCode, Token: s.Token, Name: s.ShimName,
+	return shim.Run(ctx, shim.Config{StateDir: s.ShimState, URL: s.gateway(), Fingerprint: s.GatewayFingerprint, SetupCode: s.SetupCode, Token: s.Token, Name: s.ShimName,
 		VendorURL: s.VendorURL, VendorToken: s.VendorToken, Listen: s.ShimListen,
 		VendorTimeout: s.VendorTimeout, Settle: s.ShimSettle, CheckEvery: s.ShimCheckEvery, Report: reporter(out), Logger: logger})
 }
