@@ -37,7 +37,8 @@ func (p *Planner) Register(w worker.ActivityRegistry) {
 // Plan answers with a routine's document and the slice of the catalog it uses, or with an honest sentence why there is
 // none. No model is asked here: ForModel says that one is to be, and the sentence is then for the case that it cannot.
 func (p *Planner) Plan(_ context.Context, c plan.MakePlan) (plan.Planned, error) {
-	matched, err := router.Match(p.catalog, router.Utterance{Text: c.Utterance.Text, Locale: c.Locale, Rooms: plan.RoomsOf(c.Context)})
+	matched, err := router.Match(p.catalog, router.Utterance{Text: c.Utterance.Text, Locale: c.Locale, Rooms: plan.RoomsOf(c.Context),
+		Context: freshened(c.Context)})
 	if err != nil {
 		return p.unmatched(c, err), nil
 	}

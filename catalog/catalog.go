@@ -182,9 +182,20 @@ type Routine struct {
 
 // RoutineSlot is a place in a sentence that must be grounded.
 type RoutineSlot struct {
-	Name      string `json:"name"`
-	Grounding string `json:"grounding"` // room
+	Name string `json:"name"`
+	// Grounding says what may stand there: SlotRoom, SlotTime or SlotField.
+	Grounding string `json:"grounding"`
+	// Area and Field say which names SlotField takes: those that a field of the items of an area of the device's context has.
+	Area  string `json:"area,omitempty"`
+	Field string `json:"field,omitempty"`
 }
+
+// The groundings of a routine's slots.
+const (
+	SlotRoom  = "room"  // a room of the device's own map
+	SlotTime  = "time"  // a time of day; the plan has it in 24 hours: "07:00"
+	SlotField = "field" // a name that people gave to something, such as a door's
+)
 
 // RoutineStep is a plan step whose string arguments may name a slot: "{room}".
 type RoutineStep struct {

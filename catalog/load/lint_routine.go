@@ -114,7 +114,7 @@ func (l *linter) arguments(c *catalog.Capability, s *catalog.RoutineStep, slots 
 	for _, slot := range c.Slots {
 		_, given := s.Arguments[slot.Name]
 		_, bound := s.InputFrom[slot.Name]
-		if slot.Required && !given && !bound {
+		if slot.Required && slot.Object == nil && !given && !bound { // an object is chosen just before the step
 			l.fault(border.Field(border.Field(path, "arguments"), slot.Name), "required", "is missing: %s needs it", c.ID)
 		}
 	}

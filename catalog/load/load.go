@@ -18,11 +18,11 @@ import (
 //go:embed catalog.schema.json
 var schemaJSON []byte
 
-//go:embed builtin.yaml home.yaml nodes.yaml
+//go:embed builtin.yaml home.yaml home_routines.yaml nodes.yaml
 var files embed.FS
 
 // builtinYAML is one file in several: the robot's, and in it what a home assistant does and the commands of plain nodes.
-var builtinYAML = assembled("builtin.yaml", "home.yaml", "nodes.yaml")
+var builtinYAML = assembled("builtin.yaml", "home.yaml", "home_routines.yaml", "nodes.yaml")
 
 // assembled puts each part where the whole says that it stands. That each is there is a matter of the program, not of its input.
 func assembled(whole string, parts ...string) []byte {
@@ -144,7 +144,7 @@ var builtin = sync.OnceValue(func() []byte {
 })
 
 // Builtin returns the built-in catalog: a home robot that moves, cleans, purifies, guards and comes when called, what it does as
-// a home assistant (home.yaml), and the commands of a plain OpenClaw node (nodes.yaml).
+// a home assistant (home.yaml, home_routines.yaml), and the commands of a plain OpenClaw node (nodes.yaml).
 // Each call returns a copy of its own.
 func Builtin() *catalog.Catalog {
 	var c catalog.Catalog

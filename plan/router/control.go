@@ -117,7 +117,7 @@ func phrases(c *catalog.Catalog) []phrase {
 		for _, language := range []string{"ko", "en"} {
 			for _, text := range c.Controls[string(kind)][language] {
 				if template, err := catalog.ParseTemplate(text); err == nil { // else lint refuses such a catalog
-					all = append(all, phrase{control: kind, language: language, pieces: pieces(template, language)})
+					all = append(all, phrase{control: kind, language: language, pieces: pieces(template, language, nil)})
 				}
 			}
 		}

@@ -21,7 +21,8 @@ var politeQuestions = []string{
 var honorifics = []string{"세요", "십시오", "시오", "셔"}
 
 // stems maps the end of a verb's stem to the end of its -아/어 form, for the verbs of the templates.
-var stems = map[string]string{"하": "해", "오": "와", "가": "가", "켜": "켜", "키": "켜", "이": "여", "리": "려", "꾸": "꿔", "추": "춰", "두": "둬"}
+var stems = map[string]string{"하": "해", "오": "와", "가": "가", "켜": "켜", "키": "켜", "이": "여", "리": "려", "꾸": "꿔", "추": "춰", "두": "둬",
+	"우": "워", "끄": "꺼", "그": "가", "여": "열어", "푸": "풀어"}
 
 // favours follow the noun of a 하다 verb: "청소 부탁해".
 var favours = []string{"부탁해", "부탁해요", "부탁드려요", "부탁드립니다", "부탁합니다", "부탁할게", "부탁할게요"}

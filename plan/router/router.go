@@ -17,12 +17,14 @@ type Utterance struct {
 	Locale string
 	// Rooms is the device's own room catalog.
 	Rooms []catalog.Room
+	// Context is the device's, made fresh (package fresh): its doors, its alarms and the like may be called by their names.
+	Context map[string]any
 }
 
 // Matched is a routine with its places filled.
 type Matched struct {
 	RoutineID string
-	// Document is the plan, with rooms as the device spells them.
+	// Document is the plan, with rooms and names as the device spells them, and times in 24 hours.
 	Document plan.Document
 	Slots    map[string]string
 }
@@ -34,12 +36,15 @@ type Matched struct {
 func Match(c *catalog.Catalog, u Utterance) (Matched, error) {
 	rooms := group(u.Rooms)
 	if utf8.RuneCountInString(u.Text) <= maxRunes {
-		found, equal := best(readings(c, u.Text, rooms.names()))
+		words := lexicon{rooms: rooms.names(), context: u.Context}
+		found, equal := best(readings(c, u.Text, words))
 		if found != nil && !equal {
-			return found.fill(rooms)
+			if matched, sure, err := found.fill(rooms); sure {
+				return matched, err
+			}
 		}
 		if found == nil {
-			if said := unknownRoom(c, u.Text, rooms.names()); said != "" {
+			if said := unknownRoom(c, u.Text, words); said != "" {
 				return Matched{}, &UnknownRoom{Said: said, Known: known(u.Rooms)}
 			}
 		}
@@ -47,7 +52,8 @@ func Match(c *catalog.Catalog, u Utterance) (Matched, error) {
 	return Matched{}, &NoMatch{Offers: Offers(c, u.Locale)}
 }
 
-// Offers lists what can be asked for, by the titles of the routines whose capabilities are all enabled.
+// Offers lists what can be asked for, by the titles of the routines whose capabilities are all enabled, each once: several
+// routines may be ways to say the same.
 func Offers(c *catalog.Catalog, locale string) []string {
 	whole := c.Whole()
 	var offers []string
@@ -56,8 +62,9 @@ func Offers(c *catalog.Catalog, locale string) []string {
 			capability, ok := whole.Capability(s.CapabilityID)
 			return ok && capability.Enabled
 		}
-		if !slices.ContainsFunc(r.Steps, func(s catalog.RoutineStep) bool { return !usable(s) }) {
-			offers = append(offers, r.Title.In(locale))
+		title := r.Title.In(locale)
+		if !slices.Contains(offers, title) && !slices.ContainsFunc(r.Steps, func(s catalog.RoutineStep) bool { return !usable(s) }) {
+			offers = append(offers, title)
 		}
 	}
 	return offers
@@ -70,15 +77,16 @@ type match struct {
 	literal  int // of the best reading
 }
 
-// readings tries every template of every routine. rooms nil lets the slots take anything.
-func readings(c *catalog.Catalog, text string, rooms []string) []match {
+// readings tries every template of every routine.
+func readings(c *catalog.Catalog, text string, words lexicon) []match {
 	var matches []match
 	forms := map[string][]sentence{"ko": korean(text), "en": english(text)}
 	for i := range c.Routines {
 		m := match{routine: &c.Routines[i]}
+		takers := words.takers(m.routine.Slots)
 		for _, language := range []string{"ko", "en"} {
 			for _, template := range c.Routines[i].Utterances[language] {
-				m.readings = append(m.readings, readTemplate(template, language, forms[language], rooms)...)
+				m.readings = append(m.readings, readTemplate(template, language, forms[language], takers)...)
 			}
 		}
 		for _, r := range m.readings {
@@ -91,18 +99,18 @@ func readings(c *catalog.Catalog, text string, rooms []string) []match {
 	return matches
 }
 
-func readTemplate(text, language string, forms []sentence, rooms []string) []reading {
+func readTemplate(text, language string, forms []sentence, takers map[string]taker) []reading {
 	template, err := catalog.ParseTemplate(text)
 	if err != nil {
 		return nil // lint refuses such a catalog; a template that cannot be read takes nothing
 	}
-	compiled := pieces(template, language)
+	compiled := pieces(template, language, takers)
 	var found []reading
 	for _, s := range forms {
 		if s.asked && !template.Question {
 			continue
 		}
-		q := search{sentence: s, pieces: compiled, language: language, rooms: rooms}
+		q := search{sentence: s, pieces: compiled, language: language}
 		found = append(found, q.run()...)
 	}
 	return found
@@ -158,10 +166,19 @@ func best(matches []match) (found *match, equal bool) {
 	return found, equal
 }
 
-// fill puts the rooms into the routine's plan. Every reading counts: if two of them name different rooms, none is taken.
-func (m *match) fill(rooms roomNames) (Matched, error) {
+// fill puts what was said into the routine's plan. Every reading counts: if two of them name different rooms, none is taken,
+// and if they differ otherwise, it is not sure what was said.
+func (m *match) fill(rooms roomNames) (matched Matched, sure bool, err error) {
 	values := map[string]string{}
 	for _, slot := range m.routine.Slots {
+		if slot.Grounding != catalog.SlotRoom {
+			value, sure := m.one(slot.Name)
+			if !sure {
+				return Matched{}, false, nil
+			}
+			values[slot.Name] = value
+			continue
+		}
 		var candidates []catalog.Room
 		said := ""
 		for _, r := range m.readings {
@@ -174,24 +191,38 @@ func (m *match) fill(rooms roomNames) (Matched, error) {
 			}
 		}
 		if len(candidates) != 1 {
-			return Matched{}, &AmbiguousRoom{Said: said, Candidates: candidates}
+			return Matched{}, true, &AmbiguousRoom{Said: said, Candidates: candidates}
 		}
 		values[slot.Name] = candidates[0].Name
 	}
-	return Matched{RoutineID: m.routine.ID, Document: document(m.routine, values), Slots: values}, nil
+	return Matched{RoutineID: m.routine.ID, Document: document(m.routine, values), Slots: values}, true, nil
+}
+
+// one is what a slot stands for, if that is the same in every reading.
+func (m *match) one(slot string) (value string, sure bool) {
+	for _, r := range m.readings {
+		if value != "" && r.slots[slot].value != value {
+			return "", false
+		}
+		value = r.slots[slot].value
+	}
+	return value, value != ""
 }
 
 // unknownRoom tells which room a sentence names that fits but for it, or "". Of several readings, the one in
 // which the template took most leaves the barest name.
-func unknownRoom(c *catalog.Catalog, text string, rooms []string) string {
+func unknownRoom(c *catalog.Catalog, text string, words lexicon) string {
 	said, most := "", -1
-	for _, m := range readings(c, text, nil) {
+	for _, m := range readings(c, text, lexicon{context: words.context}) {
 		for _, r := range m.readings {
 			for _, slot := range m.routine.Slots {
+				if slot.Grounding != catalog.SlotRoom {
+					continue
+				}
 				p := r.slots[slot.Name]
 				name := r.sentence.span(p.from, p.to)
 				barer := r.literal > most || r.literal == most && len(name) < len(said)
-				if barer && plausible(name, p, r.language, rooms) {
+				if barer && plausible(name, p, r.language, words.rooms) {
 					said, most = name, r.literal
 				}
 			}

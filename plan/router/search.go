@@ -9,20 +9,22 @@ import (
 // piece is a part of a template, ready to compare with a sentence.
 type piece struct {
 	slot     string   // the slot's name, or ""
+	take     taker    // what the slot may take
 	forms    [][]rune // what it may be, if it is no slot
 	optional bool
 	// toward marks "(으)로": what stands before it is a place, whatever its name.
 	toward bool
 }
 
-// pieces compiles a template. Words that squeeze to nothing, such as a lone article, take nothing.
-func pieces(t catalog.Template, language string) []piece {
+// pieces compiles a template, whose slots may take what takers says. Words that squeeze to nothing, such as a lone article,
+// take nothing.
+func pieces(t catalog.Template, language string, takers map[string]taker) []piece {
 	var out []piece
 	for _, part := range t.Parts {
 		p := piece{optional: part.Kind == catalog.PartParticle, toward: part.Text == "(으)로"}
 		switch part.Kind {
 		case catalog.PartSlot:
-			p.slot = part.Text
+			p.slot, p.take = part.Text, takers[part.Text]
 		case catalog.PartLiteral:
 			p.forms = [][]rune{squeeze(part.Text, language)}
 		default:
@@ -35,10 +37,11 @@ func pieces(t catalog.Template, language string) []piece {
 	return out
 }
 
-// place is what a slot took: a span of the sentence, and the room it names, if it names one.
+// place is what a slot took: a span of the sentence, and the room it names, if it names one, or what else it stands for.
 type place struct {
 	from, to int
 	room     string // squeezed name of a known room, or ""
+	value    string
 	toward   bool
 }
 
@@ -55,10 +58,7 @@ type search struct {
 	sentence sentence
 	pieces   []piece
 	language string
-	// rooms are the squeezed names there are. nil lets a slot take any word or two: to tell which room was meant
-	// that the device does not have.
-	rooms []string
-	found []reading
+	found    []reading
 }
 
 // longest bounds what an unknown room may be called, in characters.
@@ -100,20 +100,13 @@ func (q *search) slot(i, at, literal int, slots *taken) {
 	if !q.boundary(at) {
 		return
 	}
-	try := func(to int, room string) {
-		if q.boundary(to) {
-			q.step(i+1, to, literal, &taken{before: slots, name: q.pieces[i].slot, place: place{from: at, to: to, room: room}})
-		}
+	p := q.pieces[i]
+	if p.take == nil {
+		return // lint refuses a template whose slot no routine declares
 	}
-	if q.rooms == nil {
-		for to := at + 1; to <= min(at+longest, len(q.sentence.runes)); to++ {
-			try(to, "")
-		}
-		return
-	}
-	for _, room := range q.rooms {
-		if name := []rune(room); hasPrefix(q.sentence.runes[at:], name) {
-			try(at+len(name), room)
+	for _, t := range p.take(q.sentence.runes[at:], q.language) {
+		if to := at + t.length; q.boundary(to) {
+			q.step(i+1, to, literal, &taken{before: slots, name: p.slot, place: place{from: at, to: to, room: t.room, value: t.value}})
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package router_test
 
 import (
-	"strings"
 	"testing"
 
 	"errand/catalog"
@@ -11,7 +10,7 @@ import (
 
 // spellings lists what a template's author meant to be said: each choice, with and without what may be left out.
 // English words stand apart; Korean ones need not.
-func spellings(t *testing.T, text, room, between string) []string {
+func spellings(t *testing.T, text string, says map[string]string, between string) []string {
 	t.Helper()
 	template, err := catalog.ParseTemplate(text)
 	if err != nil {
@@ -24,7 +23,7 @@ func spellings(t *testing.T, text, room, between string) []string {
 		case catalog.PartLiteral:
 			forms = []string{part.Text}
 		case catalog.PartSlot:
-			forms = []string{room}
+			forms = []string{says[part.Text]}
 		case catalog.PartChoice:
 			forms = part.Forms
 		case catalog.PartParticle:
@@ -46,17 +45,23 @@ func TestLaw14EveryRoutineMakesAValidPlan(t *testing.T) {
 	t.Parallel()
 	rooms := []catalog.Room{{ID: "1", Name: "거실"}, {ID: "6", Name: "안방"}, {ID: "8", Name: "kitchen"}}
 	whole := builtin.Whole()
+	context := homeContext()
 	for _, routine := range builtin.Routines {
-		for language, room := range map[string]string{"ko": "안방", "en": "kitchen"} {
+		for language, says := range map[string]map[string]string{
+			"ko": {"room": "안방", "time": "오후 7시 30분", "label": "출근", "text": "약 먹기", "light": "스탠드", "door": "현관"},
+			"en": {"room": "kitchen", "time": "7:30 pm", "label": "work", "text": "take the pills", "light": "reading lamp", "door": "front"},
+		} {
 			for _, template := range routine.Utterances[language] {
-				for _, text := range spellings(t, template, room, map[string]string{"en": " "}[language]) {
-					matched, err := router.Match(builtin, router.Utterance{Text: text, Rooms: rooms})
+				for _, text := range spellings(t, template, says, map[string]string{"en": " "}[language]) {
+					matched, err := router.Match(builtin, router.Utterance{Text: text, Rooms: rooms, Context: context})
 					if err != nil || matched.RoutineID != routine.ID {
 						t.Errorf("%s: %q as %q: got %s, %v", routine.ID, template, text, matched.RoutineID, err)
 						continue
 					}
-					if strings.Contains(template, "{room}") && matched.Slots["room"] != room {
-						t.Errorf("%q: goes to %q", text, matched.Slots["room"])
+					for name, value := range matched.Slots {
+						if want := says[name]; value != want && (name != "time" || value != "19:30") {
+							t.Errorf("%q: takes %q for %s", text, value, name)
+						}
 					}
 					if faults := plan.Validate(matched.Document, &whole, plan.Grounding{Rooms: rooms}); len(faults) > 0 {
 						t.Errorf("%q: its plan is refused: %v", text, faults)
