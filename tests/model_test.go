@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
+	"errand/catalog"
 	"errand/catalog/load"
 	"errand/llm/standin"
 	"errand/plan"
@@ -241,13 +243,20 @@ func wantSaid(t *testing.T, s *stack.Stack, text, code, says string) {
 var spoken = map[string]string{
 	"go_to_room": "안방으로 가줘", "purify_room_and_return": "안방으로 가서 청정하고 복귀해줘", "purify_room": "안방 청정해줘", "clean_room": "안방 청소해줘",
 	"clean_room_and_return": "안방 청소하고 돌아와줘", "return_to_station": "충전대로 돌아가줘", "security_on": "보안 모드 켜줘", "come_to_me": "이리 와줘", "status": "상태 알려줘",
+	"alarm_delete_at": "7시 알람 삭제해줘", "alarm_delete_named": "출근 알람 지워줘", "alarm_delete": "알람 삭제해줘", "alarm_set": "6시 반에 알람 맞춰줘",
+	"alarm_list": "알람 뭐 있어?", "alarm_list_at": "7시 알람 있어?", "reminder_list": "알림 알려줘", "reminder_delete_named": "약 먹기 알림 삭제해줘",
+	"reminder_delete": "알림 지워줘", "light_on": "불 켜줘", "light_on_in": "안방 불 켜줘", "light_on_named": "스탠드 켜줘", "light_off": "불 꺼줘",
+	"light_off_in": "안방 불 꺼줘", "light_off_named": "스탠드 꺼줘", "door_lock": "문 잠가줘", "door_lock_named": "현관문 잠가줘", "door_unlock": "문 열어줘",
+	"door_unlock_named": "현관문 열어줘",
 }
 
 // Law 12: on the normal path no model is asked. Each routine of the catalog runs on a stack that has one; neither its
 // history nor the worker's metric nor the model's server knows of a call.
 func noRoutineAsks(t *testing.T, m *mind, s *stack.Stack) {
-	anyVoice := filepath.Join(s.Dir, "home.yaml") // a home where the robot comes to whoever calls
-	if err := os.WriteFile(anyVoice, []byte(`{"speakers": [""], "rooms": [{"id": "1", "name": "거실"}, {"id": "6", "name": "안방", "x": 4, "pm25": 48}]}`), 0o600); err != nil {
+	anyVoice := filepath.Join(s.Dir, "home.yaml") // a home where the robot comes to whoever calls, with one thing of each kind
+	if err := os.WriteFile(anyVoice, []byte(`{"speakers": [""], "rooms": [{"id": "1", "name": "거실"}, {"id": "6", "name": "안방", "x": 4, "pm25": 48}],
+		"alarms": [{"id": "wake", "time": "07:00", "label": "출근", "enabled": true}], "reminders": [{"id": "pills", "text": "약 먹기"}],
+		"lights": [{"id": "lamp", "name": "스탠드", "room_name": "안방"}], "doors": [{"id": "front", "name": "현관", "room_name": "거실"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
@@ -260,6 +269,10 @@ func noRoutineAsks(t *testing.T, m *mind, s *stack.Stack) {
 		beside(t, &all, routine.ID, func(t *testing.T) {
 			r := s.Robot(t, stack.Option("ERRAND_ROBOT_HOME="+anyVoice))
 			p := s.Say(t, r, text)
+			if alwaysConfirmed(routine) {
+				q := p.Await(t, "the person is asked", func(v plan.View) bool { return v.Question != nil }).Question
+				p.Answer(t, q.ID, "yes")
+			}
 			o := wantOutcome(t, p, plan.Completed, "completed")
 			if o.LLMCalls != 0 {
 				t.Errorf("%d model calls", o.LLMCalls)
@@ -276,6 +289,15 @@ func noRoutineAsks(t *testing.T, m *mind, s *stack.Stack) {
 	if told := m.calls(t); told != "errand_llm_calls_total{end=\"answer\",purpose=\"decide\"} 0\nerrand_llm_calls_total{end=\"answer\",purpose=\"plan\"} 0\n" {
 		t.Errorf("the metric says\n%s", told)
 	}
+}
+
+// alwaysConfirmed reports whether a person is asked before a routine's step, whoever asked for it.
+func alwaysConfirmed(r catalog.Routine) bool {
+	whole := load.Builtin().Whole()
+	return slices.ContainsFunc(r.Steps, func(step catalog.RoutineStep) bool {
+		c, ok := whole.Capability(step.CapabilityID)
+		return ok && whole.Policy(c).Confirm == catalog.ConfirmAlways
+	})
 }
 
 // calls are the lines of the worker's metrics that count model calls.

@@ -9,6 +9,10 @@
 // Rooms come only from the device's own room catalog. A sentence that fits but names another place is an *UnknownRoom;
 // a name that stands for two rooms is an *AmbiguousRoom (case c10). Neither is ever resolved by guessing.
 //
+// A time is taken as it was said: "7시" is 07:00, "오후 7시" and "7 pm" are 19:00. Doors, lights, alarms and the like are called
+// by the names that the device's context has. Which of several things of one name is meant is not asked here: the plan says
+// by what it is found, and a person chooses just before it is acted on.
+//
 // # Words that steer
 //
 // Listen tells a sentence that is about what is under way ("멈춰", "잠깐만", "go on") from a wish; Choose tells which choice of a
