@@ -59,6 +59,8 @@ type Start struct {
 	DeadlineMs int64 `json:"deadline_ms,omitempty"`
 	// StartByMs bounds the first movement; 0 means the default of 5 minutes.
 	StartByMs int64 `json:"start_by_ms,omitempty"`
+	// AnswerMs is how long a question stands; 0 means the default of 2 minutes. No answer by then is no.
+	AnswerMs int64 `json:"answer_ms,omitempty"`
 	// LeasePolicy says what happens when the device is another plan's; Priority puts this one before others that wait.
 	LeasePolicy LeasePolicy `json:"lease_policy,omitempty"`
 	Priority    int         `json:"priority,omitempty"`

@@ -53,7 +53,7 @@ func (m *machine) choices(i int) (choices []string, sentence string) {
 func (m *machine) ask(q Question, sentence string, values map[string]string) {
 	m.s.Asked++
 	q.ID = fmt.Sprintf("%s.%d", m.s.Start.PlanID, m.s.Asked)
-	q.ExpiresAt = m.at + questionTTL
+	q.ExpiresAt = m.at + orDefault(m.s.Start.AnswerMs, questionTTL)
 	q.Text = orText(q.Text, m.s.sentence(sentence, values))
 	m.s.Question = &q
 	m.do(Ask{Route: m.s.Device.Route, DeviceID: m.s.Start.DeviceID, HomeID: m.s.Start.HomeID, Locale: m.s.Start.Locale, Question: q})

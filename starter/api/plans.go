@@ -17,6 +17,7 @@ type Submission struct {
 	plan.Document
 	UtteranceID string `json:"utterance_id,omitempty" maxLength:"128" doc:"the utterance it was planned for: the same one again gets the same plan"`
 	Locale      string `json:"locale,omitempty" maxLength:"35" doc:"language of the answers, e.g. ko-KR or en; default ko"`
+	AnswerMs    int64  `json:"answer_within_ms,omitempty" minimum:"1000" maximum:"86400000" doc:"ms that a question to a person stands; no answer by then is no; default 2 minutes"`
 	StartByMs   int64  `json:"start_by_ms,omitempty" minimum:"1000" maximum:"604800000" doc:"ms from now within which the first movement must start; default 5 minutes"`
 	DeadlineMs  int64  `json:"deadline_ms,omitempty" minimum:"1000" maximum:"604800000" doc:"ms from now within which the whole plan must end; default 1 hour"`
 	Turn
@@ -92,7 +93,7 @@ func (a *API) submit(ctx context.Context, in *submitIn) (*startedOut, error) {
 	}
 	slice := a.Catalog.Slice(capabilities(s.Document))
 	return a.start(ctx, "document", plan.Start{PlanID: id, DeviceID: s.DeviceID, HomeID: by.home, Locale: s.Locale,
-		LeasePolicy: s.LeasePolicy, Priority: s.Priority, StartByMs: s.StartByMs, DeadlineMs: s.DeadlineMs, Document: &s.Document, Slice: &slice}, hashJSON(s))
+		LeasePolicy: s.LeasePolicy, Priority: s.Priority, StartByMs: s.StartByMs, DeadlineMs: s.DeadlineMs, AnswerMs: s.AnswerMs, Document: &s.Document, Slice: &slice}, hashJSON(s))
 }
 
 func (a *API) validate(ctx context.Context, in *body) (*verdictOut, error) {
@@ -123,6 +124,7 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, by person, fa
 		DeviceID    string `json:"device_id"`
 		UtteranceID string `json:"utterance_id"`
 		Locale      string `json:"locale"`
+		AnswerMs    int64  `json:"answer_within_ms"`
 		StartByMs   int64  `json:"start_by_ms"`
 		DeadlineMs  int64  `json:"deadline_ms"`
 		Turn
@@ -147,7 +149,7 @@ func (a *API) read(ctx context.Context, raw []byte) (s Submission, by person, fa
 	}
 	doc.DeviceID = beside.DeviceID
 	return Submission{Document: doc, UtteranceID: beside.UtteranceID, Locale: beside.Locale,
-		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs, Turn: beside.Turn}, by, faults, device
+		StartByMs: beside.StartByMs, DeadlineMs: beside.DeadlineMs, AnswerMs: beside.AnswerMs, Turn: beside.Turn}, by, faults, device
 }
 
 func asFaults(err error) border.Faults {
