@@ -178,6 +178,10 @@ func (s *session) decisions(ctx context.Context, a *asked) (found []batchDecisio
 		}
 	}
 	for planID := range a.plans {
+		owner, err := s.g.ownerOf(ctx, planID)
+		if err != nil || s.g.audible(ctx, s.deviceID, owner.HomeID) != nil {
+			continue // those at the device hear nothing of it
+		}
 		v, err := views.View(ctx, planID)
 		if err != nil {
 			s.log.Debug("a plan's decision could not be seen", "plan", planID, "error", err)

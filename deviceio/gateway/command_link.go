@@ -28,7 +28,7 @@ func (g *Gateway) submitCommand(ctx context.Context, s *session, c plan.Submit) 
 	case running != nil: // a copy of this submit was faster
 		return accepted(s, running), nil
 	}
-	g.owners.note(c.PlanID, c.DeviceID)
+	g.owners.note(c.PlanID, Owner{DeviceID: c.DeviceID, HomeID: c.HomeID})
 	if ctx.Err() != nil {
 		s.invoked.forget(inv)
 		return plan.Submitted{}, fmt.Errorf("%s: %w: %w", c.NodeCommand, plan.ErrNotConnected, context.Cause(ctx))

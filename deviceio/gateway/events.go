@@ -223,7 +223,7 @@ func destination(t wire.Trace) (string, error) {
 	return workflowID, nil
 }
 
-// answerEvent hands a person's answer to the plan that asked. Question ids are "<plan id>.<n>".
+// answerEvent hands a person's answer to the plan that asked, if they may give it. Question ids are "<plan id>.<n>".
 func (s *session) answerEvent(ctx context.Context, raw json.RawMessage) (wire.EventAck, error) {
 	a, err := wire.ParseAnswerEvent(raw)
 	if refused := (*wire.RefusedEvent)(nil); errors.As(err, &refused) {
@@ -240,11 +240,23 @@ func (s *session) answerEvent(ctx context.Context, raw json.RawMessage) (wire.Ev
 	if a.CloudWorkflowID != "" && a.CloudWorkflowID != asked {
 		return s.refuse(ctx, id, raw, fmt.Sprintf("cloud_workflow_id: is %q, but question %q is of plan %q", a.CloudWorkflowID, a.QuestionID, asked))
 	}
-	answer := plan.Answer{QuestionID: a.QuestionID, Choice: a.Choice, By: "device:" + s.deviceID}
+	voice, err := s.g.opts.Registry.VoiceAt(ctx, s.deviceID, a.SpeakerID)
+	if err != nil {
+		return wire.EventAck{}, fmt.Errorf("find who speaks: %w", err)
+	}
+	answer := plan.Answer{QuestionID: a.QuestionID, Choice: a.Choice, By: voice.By, MayConfirm: voice.Confirm}
 	if !plan.ValidID(asked) {
 		return s.stray(ctx, stray{id: id, epoch: epoch, ack: wire.AckUnmatched, reason: "the question is of no plan", raw: raw, body: answer})
 	}
-	return s.signal(ctx, asked, plan.Signal{Answer: &answer}, stray{id: id, epoch: epoch, raw: raw, body: answer})
+	e := stray{id: id, epoch: epoch, raw: raw, body: answer}
+	no, err := s.judge(ctx, asked, voice, a)
+	if err != nil {
+		return wire.EventAck{}, err
+	}
+	if e.ack, e.reason = no.ack, no.reason; no.ack != "" {
+		return s.stray(ctx, e)
+	}
+	return s.signal(ctx, asked, plan.Signal{Answer: &answer}, e)
 }
 
 // signal hands something to a plan of this device. What no plan can take is recorded as stray.

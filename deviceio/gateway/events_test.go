@@ -312,7 +312,7 @@ func TestAnswersReachThePlanThatAsked(t *testing.T) {
 		t.Errorf("ack %+v", ack)
 	}
 	got := await(t, h.signals.arrived, "the signal")
-	want := plan.Answer{QuestionID: "p-1.2", Choice: "continue", By: "device:" + n.id}
+	want := plan.Answer{QuestionID: "p-1.2", Choice: "continue", By: "voice:" + n.id, MayConfirm: true}
 	if got.workflowID != "p-1" || !strings.HasPrefix(got.requestID, n.id+"/b1-1/") || got.sent.Answer == nil || *got.sent.Answer != want {
 		t.Errorf("signal %+v, want %+v", got, want)
 	}

@@ -26,7 +26,9 @@ func (p printing) Signal(_ context.Context, workflowID, requestID string, s plan
 	return nil
 }
 
-func (p printing) DeviceOf(context.Context, string) (string, error) { return "", nil }
+func (p printing) OwnerOf(context.Context, string) (gateway.Owner, error) {
+	return gateway.Owner{}, nil
+}
 
 // A gateway between a device and its plan: a command goes out, the device's report comes in, stripped to what the catalog lists.
 func Example() {

@@ -131,7 +131,7 @@ func TestReasonParamsAreBounded(t *testing.T) {
 	}
 }
 
-func TestDeviceOfReadsTheSearchAttribute(t *testing.T) {
+func TestOwnerOfReadsTheSearchAttributes(t *testing.T) {
 	t.Parallel()
 	payload, err := converter.GetDefaultDataConverter().ToPayload("robot-1")
 	must(t, err)
@@ -139,20 +139,22 @@ func TestDeviceOfReadsTheSearchAttribute(t *testing.T) {
 	must(t, err)
 	for name, c := range map[string]struct {
 		attribute *common.Payload
+		home      *common.Payload
 		err       error
-		want      string
+		want      gateway.Owner
 		unknown   bool
 	}{
-		"a plan":              {attribute: payload, want: "robot-1"},
+		"a plan":              {attribute: payload, home: payload, want: gateway.Owner{DeviceID: "robot-1", HomeID: "robot-1"}},
+		"from before homes":   {attribute: payload, want: gateway.Owner{DeviceID: "robot-1"}},
 		"without attribute":   {},
 		"no text":             {attribute: number},
 		"no plan":             {err: serviceerror.NewNotFound("workflow not found"), unknown: true},
 		"a server in trouble": {err: serviceerror.NewPermissionDenied("no", "")},
 	} {
-		s := gateway.NewTemporalSignaller(dialFrontend(t, &frontend{describeErr: c.err, device: c.attribute}))
-		got, err := s.DeviceOf(t.Context(), "p-1")
+		s := gateway.NewTemporalSignaller(dialFrontend(t, &frontend{describeErr: c.err, device: c.attribute, home: c.home}))
+		got, err := s.OwnerOf(t.Context(), "p-1")
 		if got != c.want || (err == nil) != (c.err == nil) || (err == gateway.ErrPlanUnknown) != c.unknown { //nolint:errorlint // bare
-			t.Errorf("%s: DeviceOf = %q, %v", name, got, err)
+			t.Errorf("%s: OwnerOf = %+v, %v", name, got, err)
 		}
 	}
 }

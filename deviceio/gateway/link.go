@@ -39,6 +39,9 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 		command = c.NodeCommand
 	}
 	no, err := g.checkGates(ctx, s, c.CapabilityID, command)
+	if err == nil && no == nil {
+		no, err = g.movedReport(ctx, c.DeviceID, c.HomeID)
+	}
 	if err != nil {
 		return plan.Submitted{}, err
 	}
@@ -65,7 +68,7 @@ func (g *Gateway) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, er
 			return refused, nil
 		}
 	}
-	g.owners.note(c.PlanID, c.DeviceID)
+	g.owners.note(c.PlanID, Owner{DeviceID: c.DeviceID, HomeID: c.HomeID})
 	if c.NodeCommand != "" {
 		return g.submitCommand(ctx, s, c)
 	}
@@ -166,13 +169,19 @@ func (g *Gateway) Context(ctx context.Context, deviceID string) (map[string]any,
 	return s.planningContext(ctx)
 }
 
-// Say tells the person something through the device.
+// Say tells the person something through the device, if those at it may hear it.
 func (g *Gateway) Say(ctx context.Context, c plan.Say) error {
+	if err := g.audible(ctx, c.DeviceID, c.HomeID); err != nil {
+		return err
+	}
 	return g.tell(ctx, c.DeviceID, wire.CommandSay, wire.Say{Text: c.Text, Locale: c.Locale})
 }
 
-// Ask puts a question to the person through the device; the answer comes as the event assistant.answer.
+// Ask puts a question to the person through the device, if those at it may hear it; the answer comes as the event assistant.answer.
 func (g *Gateway) Ask(ctx context.Context, c plan.Ask) error {
+	if err := g.audible(ctx, c.DeviceID, c.HomeID); err != nil {
+		return err
+	}
 	q := c.Question
 	return g.tell(ctx, c.DeviceID, wire.CommandAsk, wire.Ask{QuestionID: q.ID, Text: q.Text, Choices: q.Choices, Labels: q.Labels(), ExpiresAt: q.ExpiresAt})
 }

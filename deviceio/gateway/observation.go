@@ -92,10 +92,14 @@ func (s *session) start(ctx context.Context, watch catalog.Watch, seen plan.Obse
 		capabilities[i] = step.Action.CapabilityID
 	}
 	slice := s.g.opts.Catalog.Slice(capabilities)
+	home, err := s.g.opts.Registry.HomeOf(ctx, s.deviceID)
+	if err != nil {
+		return wire.EventAck{}, fmt.Errorf("find whose %s is: %w", s.deviceID, err)
+	}
 	saw := seen
 	saw.Facts = nil // they are kept nowhere
 	start := plan.Start{Saw: &saw, PlanID: "w-" + hash([]byte(s.deviceID + "/" + e.id.BootID + "/" + e.id.EventID))[:32], DeviceID: s.deviceID,
-		AskedAt: min(seen.ObservedAt, now.UnixMilli()), Document: &doc, Slice: &slice, Decider: s.g.opts.Decider}
+		HomeID: home.ID, AskedAt: min(seen.ObservedAt, now.UnixMilli()), Document: &doc, Slice: &slice, Decider: s.g.opts.Decider}
 	if _, err := s.g.opts.Plans.Start(ctx, start); err != nil {
 		return wire.EventAck{}, fmt.Errorf("start routine %s for what %s saw: %w", watch.Routine, s.deviceID, err)
 	}

@@ -96,6 +96,9 @@ type Registry interface {
 	TokenOwner(ctx context.Context, token string) (deviceID string, ok bool, err error)
 	// SetSources records how fresh a device says its sources are.
 	SetSources(ctx context.Context, id string, told map[string]any, at time.Time) error
+	HomeOf(ctx context.Context, deviceID string) (registry.Home, error)
+	VoiceAt(ctx context.Context, deviceID, speakerID string) (registry.Voice, error)
+	Users(ctx context.Context, homeID string) ([]registry.User, error)
 	SetRooms(ctx context.Context, id string, rooms []catalog.Room, at time.Time) error
 
 	Device(ctx context.Context, id string) (registry.Device, error)
@@ -117,9 +120,8 @@ type Signaller interface {
 	// Signal is durable when it returns nil. The same request id again changes nothing. The error is, by errors.Is,
 	// ErrPlanOver, ErrPlanUnknown or ErrSignalRefused where nothing will change by trying again; any other may pass.
 	Signal(ctx context.Context, workflowID, requestID string, s plan.Signal) error
-	// DeviceOf tells whose plan it is, running or over: the id of its device, or "" where that cannot be told.
-	// ErrPlanUnknown if there is none.
-	DeviceOf(ctx context.Context, workflowID string) (deviceID string, err error)
+	// OwnerOf tells whose plan it is, running or over. ErrPlanUnknown if there is none.
+	OwnerOf(ctx context.Context, workflowID string) (Owner, error)
 }
 
 // Views tells how a plan stands, and whose turn it is on a device; *plans.Client satisfies it.

@@ -81,7 +81,7 @@ var keepable = []string{
 	"event_id", "eventId", "boot_id", "bootId", "seq", "event_name", "eventName", "status", "task_id", "taskId", "task_method", "taskMethod",
 	"cloud_workflow_id", "cloudWorkflowId", "cloud_plan_id", "cloudPlanId", "cloud_step_id", "cloudStepId", "cloud_output_key", "cloudOutputKey",
 	"operation_id", "operationId", "plan_revision", "planRevision", "progress", "stage", "timestamp", "reason_code", "reasonCode",
-	"requires_cloud_decision", "requiresCloudDecision", "recoverability", "question_id", "questionId", "choice",
+	"requires_cloud_decision", "requiresCloudDecision", "recoverability", "question_id", "questionId", "choice", "speaker_id", "speakerId",
 	"kind", "confidence", "place", "observed_at", "observedAt",
 }
 

@@ -200,7 +200,7 @@ type signals struct {
 	tries   atomic.Int64 // calls so far, those that fail included
 	mu      sync.Mutex
 	answer  error
-	owners  map[string]string
+	owners  map[string]gateway.Owner
 	hold    chan struct{} // if set, calls wait for it or their context
 }
 
@@ -230,21 +230,25 @@ func (s *signals) Signal(ctx context.Context, workflowID, requestID string, sent
 	return answer
 }
 
-// DeviceOf is what the test says; by default it cannot be told.
-func (s *signals) DeviceOf(_ context.Context, workflowID string) (string, error) {
+// OwnerOf is what the test says; by default it cannot be told.
+func (s *signals) OwnerOf(_ context.Context, workflowID string) (gateway.Owner, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.owners[workflowID], nil
 }
 
-// own makes the plan one of that device.
+// own makes the plan one of that device, in the default home.
 func (s *signals) own(workflowID, deviceID string) {
+	s.ownAt(workflowID, gateway.Owner{DeviceID: deviceID})
+}
+
+func (s *signals) ownAt(workflowID string, owner gateway.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.owners == nil {
-		s.owners = make(map[string]string)
+		s.owners = make(map[string]gateway.Owner)
 	}
-	s.owners[workflowID] = deviceID
+	s.owners[workflowID] = owner
 }
 
 // none checks that nothing more was signalled.

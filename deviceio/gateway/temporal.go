@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
@@ -86,18 +87,22 @@ func (t *TemporalSignaller) Observe(ctx context.Context, requestID string, o pla
 	return err
 }
 
-// DeviceOf reads the device of a plan from the search attribute that it was started with.
-func (t *TemporalSignaller) DeviceOf(ctx context.Context, workflowID string) (string, error) {
+// OwnerOf reads the device and the home of a plan from the search attributes that it was started with.
+func (t *TemporalSignaller) OwnerOf(ctx context.Context, workflowID string) (Owner, error) {
 	found, err := t.describe(ctx, workflowID)
 	if err != nil {
-		return "", err
+		return Owner{}, err
 	}
-	attribute := found.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()[plan.AttributeDevice]
-	var deviceID string
-	if attribute != nil && converter.GetDefaultDataConverter().FromPayload(attribute, &deviceID) != nil {
-		deviceID = "" // written by somebody else: it tells nothing
+	fields := found.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()
+	return Owner{DeviceID: keyword(fields[plan.AttributeDevice]), HomeID: keyword(fields[plan.AttributeHome])}, nil
+}
+
+// keyword reads a search attribute; one that is absent, or was written by somebody else, is "".
+func keyword(attribute *common.Payload) (text string) {
+	if attribute == nil || converter.GetDefaultDataConverter().FromPayload(attribute, &text) != nil {
+		return ""
 	}
-	return deviceID, nil
+	return text
 }
 
 // describe reads how a workflow stands; ErrPlanUnknown if there is none.

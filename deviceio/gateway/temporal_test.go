@@ -25,7 +25,7 @@ type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	signalErr, describeErr error
 	state                  enums.WorkflowExecutionStatus
-	device                 *common.Payload // the plan's search attribute
+	device, home           *common.Payload // the plan's search attributes
 	got                    chan *workflowservice.SignalWorkflowExecutionRequest
 }
 
@@ -42,6 +42,9 @@ func (f *frontend) DescribeWorkflowExecution(context.Context, *workflowservice.D
 	attributes := &common.SearchAttributes{IndexedFields: map[string]*common.Payload{}}
 	if f.device != nil {
 		attributes.IndexedFields[plan.AttributeDevice] = f.device
+	}
+	if f.home != nil {
+		attributes.IndexedFields[plan.AttributeHome] = f.home
 	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflow.WorkflowExecutionInfo{Status: f.state, SearchAttributes: attributes,
 		Execution: &common.WorkflowExecution{WorkflowId: "p-1", RunId: "r-1"}, Type: &common.WorkflowType{Name: plan.WorkflowType}}}, wireError(f.describeErr)

@@ -71,6 +71,7 @@ var (
 		{"requires_cloud_decision", "requiresCloudDecision"},
 	})
 	answerEventAliases = concat(envelopeAliases, operationAlias, []alias{
+		{"speaker_id", "speakerId"},
 		{"question_id", "questionId"},
 		{"cloud_workflow_id", "cloudWorkflowId"},
 	})

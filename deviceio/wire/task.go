@@ -123,4 +123,7 @@ type AnswerEvent struct {
 	Choice          string `json:"choice"`
 	OperationID     string `json:"operation_id,omitempty"`
 	CloudWorkflowID string `json:"cloud_workflow_id,omitempty"`
+	// SpeakerID is how the device calls the voice that answered, as the registry knows the users of its home; "" for one that it
+	// does not know.
+	SpeakerID string `json:"speaker_id,omitempty"`
 }
