@@ -58,7 +58,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill fuzz hostile
+.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
@@ -119,6 +119,9 @@ hostile: build $(BIN)/temporal-dev ## a client that means harm, with thousands o
 KILLS ?= 500
 outbox-kill: ## a device's outbox: kill -9 and power cuts at random moments under load: KILLS=500 SEED=1
 	go test -count=1 -timeout 2h -v -run 'OutboxSurvives' ./deviceio/device -args -kills $(KILLS) -kill-seed $(SEED)
+
+shim-kill: ## the shim beside a plain TaskManager: kill -9 at random moments, the robot's ledger as judge: KILLS=500 SEED=1
+	go test -count=1 -timeout 2h -v -run 'ShimSurvivesKills' ./deviceio/shim -args -kills $(KILLS) -kill-seed $(SEED)
 
 # One target at a time, on one core; what it finds of interest stays in Go's own cache, and a crash in testdata/fuzz.
 FOR ?= 1m

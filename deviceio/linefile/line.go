@@ -12,7 +12,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksumLen is 8 hex digits and a space.
 const checksumLen = 9
 
-// Append adds body as one line.
+// Append adds body, which must marshal to an object or a list, as one line.
 func Append(to []byte, body any) ([]byte, error) {
 	text, err := json.Marshal(body)
 	if err != nil {

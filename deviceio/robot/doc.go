@@ -20,6 +20,7 @@
 //	faults.go      what can go wrong, scripted (script.go) by tests through control.go; strike.go carries it out in tasks and
 //	               events, spoil.go in answers, echo.go in frames, forget.go in the memory
 //	run.go         all of it as a process
+//	plain.go       the same body behind a TaskManager that meets the vendor checklist and no more; plain_http.go its loopback side
 //
 // submitWorkflow comes later: until then it is refused with UNSUPPORTED_METHOD, in the contract's own words.
 //

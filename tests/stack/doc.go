@@ -7,7 +7,7 @@
 //	outcome := plan.Wait(t)
 //	effects := robot.Ledger(t)
 //
-// The programs are those in ERRAND_TEST_BIN (worker, gateway, errand, robot, temporal-dev), which `make test` builds with
+// The programs are those in ERRAND_TEST_BIN (worker, gateway, errand, robot, shim, temporal-dev), which `make test` builds with
 // the race detector. A process can be killed and started again at any moment (Process.Kill, Process.Start); a test
 // waits for a condition (Eventually), never for a time.
 package stack
