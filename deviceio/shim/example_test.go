@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a folder of the example alone
 	ctx, vendor := context.Background(), &fan{}
 	s, err := shim.Open(shim.Options{StateDir: dir, Vendor: vendor})
 	if err != nil {
