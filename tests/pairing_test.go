@@ -65,3 +65,30 @@ func TestTheRegistrysPasswordIsShownNowhere(t *testing.T) {
 		}
 	}
 }
+
+// A robot that lost its key, and nothing else, says to be a robot that is known: it is turned away, an operator sees that at the known one,
+// and it comes in like any new one once that is revoked.
+func TestARobotWithAnotherKeyIsSeenByAnOperator(t *testing.T) {
+	t.Parallel()
+	s := stack.Start(t)
+	r := s.Robot(t)
+	r.Stop(t)
+	if err := os.Remove(filepath.Join(r.StateDir(), "device.key")); err != nil {
+		t.Fatal(err)
+	}
+	r.StartUnready(t)
+	stack.Eventually(t, "the robot is told why", func(context.Context) (bool, error) {
+		return strings.Contains(r.Tail(), "DEVICE_KEY_CHANGED"), nil
+	})
+	for args, want := range map[string]string{"device list": r.ID + "  approved, OTHER KEY ", "device show " + r.ID: "OTHER KEY  its installation came with another key"} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("ERRAND_TEST_BIN"), "errand"), strings.Fields(args)...)
+		cmd.Env = append(os.Environ(), "ERRAND_API="+s.API, s.TokenEnv())
+		if output, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(output), want) {
+			t.Errorf("errand %s (%v) has no %q:\n%s", args, err, want, output)
+		}
+	}
+	if status, answer := s.Post(t, "/v1/devices/"+r.ID+"/revoke", ""); status != http.StatusOK {
+		t.Fatalf("revoke: %d %s", status, answer)
+	}
+	r.AwaitReady(t)
+}

@@ -37,9 +37,10 @@ type Options struct {
 	// approve it. After pairing the gateway gives a device token, which is kept in StateDir and used instead of either.
 	SetupCode string
 	Token     string
-	// StateDir holds the key, the device token and the outbox. It is made if missing, and belongs to one process.
+	// StateDir holds the key, the name of the installation, the device token, what is trusted of the gateway, and the outbox. It is made if missing, and belongs to one process.
 	StateDir string
-	// Client says what program this is. Defaults: id errand-device, mode node, this platform, version 1.
+	// Client says what program this is. Defaults: id errand-device, mode node, this platform, version 1, and as the installation a name that
+	// is made at the first start and kept in StateDir: it has one key, and comes in with no other.
 	Client wire.Client
 	// Commands lists what Handler knows; others are answered UNKNOWN_COMMAND. Caps groups them for people.
 	Commands []string
@@ -174,6 +175,11 @@ func Open(o Options) (*Client, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, outbox.Close())
+	}
+	if c.opts.Client.InstanceID == "" {
+		if c.opts.Client.InstanceID, err = loadInstance(o.StateDir); err != nil {
+			return nil, errors.Join(err, outbox.Close())
+		}
 	}
 	c.id = wire.DeviceID(wire.PublicKey(c.key))
 	c.invokes = newInvokes(c.id, slices.Clone(o.Commands), o.Handler, o.Logger)

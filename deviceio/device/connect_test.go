@@ -210,3 +210,26 @@ func TestASetupCodeIsShownUntilThereIsAToken(t *testing.T) {
 	_, err = Open(o)
 	require.ErrorIs(t, err, wire.ErrSetupCode)
 }
+
+// The installation has a name that outlives its key, so that a gateway sees when it comes with another one.
+func TestAnInstallationHasAName(t *testing.T) {
+	g := newGateway(t)
+	o := options(t, g)
+	_, stop := open(t, o)
+	first := g.connected().connect
+	require.NotEmpty(t, first.Client.InstanceID)
+	require.ErrorIs(t, stop(), context.Canceled)
+	require.NoError(t, os.Remove(filepath.Join(o.StateDir, keyName)))
+	_, stop = open(t, o)
+	again := g.connected().connect
+	require.Equal(t, first.Client.InstanceID, again.Client.InstanceID)
+	require.NotEqual(t, first.Device.ID, again.Device.ID)
+	require.ErrorIs(t, stop(), context.Canceled)
+	o.StateDir = t.TempDir()
+	_, stop = open(t, o)
+	require.NotEqual(t, first.Client.InstanceID, g.connected().connect.Client.InstanceID)
+	require.ErrorIs(t, stop(), context.Canceled)
+	o.Client.InstanceID = "of the program's own"
+	open(t, o)
+	require.Equal(t, "of the program's own", g.connected().connect.Client.InstanceID)
+}

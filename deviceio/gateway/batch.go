@@ -124,6 +124,9 @@ func (s *session) takeOne(ctx context.Context, e wire.NodeEvent) (wire.EventAck,
 		return wire.EventAck{}, err
 	}
 	defer leave()
+	if err := s.admitted(ctx); err != nil {
+		return wire.EventAck{}, err
+	}
 	ack, known, err := s.acknowledge(ctx, e)
 	if err == nil && !known {
 		ack, err = s.refuse(ctx, identity{}, e.Payload, "event: "+e.Event+" is none that a device sends here")

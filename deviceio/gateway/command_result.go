@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -85,6 +86,11 @@ func (s *session) persistLast(ev plan.Event, record stray) (wire.EventAck, error
 func (s *session) persistOnce(ev plan.Event, record stray) (wire.EventAck, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.g.opts.SignalTimeout)
 	defer cancel()
+	// Where it cannot be known whether the device is let in, the result counts: it is sent once only.
+	if err := s.admitted(ctx); errors.Is(err, errThrownOut) {
+		record.ack, record.reason = wire.AckRefused, err.Error()
+		return s.stray(ctx, record)
+	}
 	return s.signal(ctx, ev.PlanID, plan.Signal{Event: &ev}, record)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"errand/deviceio/registry"
 	"errand/deviceio/wire"
 	"errand/plan"
 )
@@ -27,6 +28,11 @@ func (s *session) queueEvent(f wire.Frame) {
 	if s.takeStop(f) {
 		return
 	}
+	s.enqueue(f)
+}
+
+// enqueue puts a frame in line that is to be recorded.
+func (s *session) enqueue(f wire.Frame) {
 	if retry, ok := s.g.flood.event(s.ctx, s.deviceID, 1); !ok {
 		s.againAfter(f.ID, "too many events", retry)
 		return
@@ -85,6 +91,14 @@ func (s *session) handleEvent(f wire.Frame) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(s.ctx, s.g.opts.SignalTimeout)
 	defer cancel()
+	if err := s.admitted(ctx); err != nil {
+		s.unrecorded(f.ID, err)
+		return
+	}
+	if f.Method == wire.MethodInvokeResult {
+		s.handleResult(ctx, f)
+		return
+	}
 	ack, known := wire.EventAck{}, true
 	node, err := wire.ParseNodeEvent(f.Params)
 	switch {
@@ -105,6 +119,45 @@ func (s *session) handleEvent(f wire.Frame) {
 	default:
 		s.g.counters.acks.WithLabelValues(node.Event, ack.Ack).Inc()
 		s.reply(f.ID, ack)
+	}
+}
+
+// handleResult puts a result on record that nobody waits for.
+func (s *session) handleResult(ctx context.Context, f wire.Frame) {
+	r, err := wire.ParseInvokeResult(f.Params)
+	if err == nil {
+		err = s.unawaited(ctx, r, f.Params)
+	}
+	if err != nil {
+		s.log.Warn("a result that nobody waits for could not be recorded", "invoke", r.ID, "error", err)
+		s.again(f.ID, "not recorded: "+err.Error())
+		return
+	}
+	s.reply(f.ID, map[string]any{"ok": true, "ignored": true})
+}
+
+// errThrownOut means that the device is not let in any more: what it says counts for nothing, and it keeps it.
+var errThrownOut = errors.New("the device is not approved any more")
+
+// admitted tells whether what the device says still counts. It is read anew for each event: from the moment at which a revocation is on
+// record nothing that comes is taken, though the socket stands for a moment more.
+func (s *session) admitted(ctx context.Context) error {
+	state, _, err := s.g.opts.Registry.Standing(ctx, s.deviceID)
+	if err != nil {
+		return fmt.Errorf("whether the device is let in cannot be known now: %w", err)
+	}
+	if state != registry.Approved {
+		return errThrownOut
+	}
+	return nil
+}
+
+// unrecorded answers that an event is recorded nowhere, and ends the socket of a device that was thrown out.
+func (s *session) unrecorded(requestID string, why error) {
+	s.again(requestID, "not recorded: "+why.Error())
+	if errors.Is(why, errThrownOut) {
+		s.log.Warn("closing the socket: the device spoke after it was revoked")
+		s.cutOff()
 	}
 }
 

@@ -21,12 +21,21 @@ const (
 )
 
 // halt cancels what the device does, again and again until it stands still, the stop is released or the socket ends. One at a
-// time for a socket.
+// time for a socket: who comes while one runs has it look once more before it ends, since the stop that it carries out may be released by
+// now, and this one came right behind.
 func (s *session) halt() {
-	if !s.halting.CompareAndSwap(false, true) {
-		return
+	s.halts.Add(1)
+	for s.halting.CompareAndSwap(false, true) {
+		told := s.halts.Load()
+		s.haltOnce()
+		s.halting.Store(false)
+		if s.halts.Load() == told {
+			return
+		}
 	}
-	defer s.halting.Store(false)
+}
+
+func (s *session) haltOnce() {
 	over := make(map[string]bool)
 	for wait := haltAgain; ; wait = min(2*wait, haltMost) {
 		if _, stopped := s.g.stoppedNow(s.ctx, s.deviceID); !stopped || s.ctx.Err() != nil {

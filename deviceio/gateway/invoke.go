@@ -117,8 +117,8 @@ func (s *session) forget(id string) {
 	s.quieter()
 }
 
-// takeResult hands a result to whoever waits for it. A late or unknown one is acknowledged as ignored: it is sent once
-// only, and the plan asks the device instead.
+// takeResult hands a result to whoever waits for it. A late or unknown one is put on record in its turn among the events, and acknowledged
+// as ignored then: it is sent once only, and the plan asks the device instead.
 func (s *session) takeResult(f wire.Frame) {
 	r, err := wire.ParseInvokeResult(f.Params)
 	if err != nil {
@@ -129,11 +129,21 @@ func (s *session) takeResult(f wire.Frame) {
 		return
 	}
 	if !s.deliver(r) {
-		s.log.Info("a result that nobody waits for", "invoke", r.ID)
-		s.reply(f.ID, map[string]any{"ok": true, "ignored": true})
+		s.enqueue(f)
 		return
 	}
 	s.reply(f.ID, map[string]any{"ok": true})
+}
+
+// unawaited puts a result on record that nobody waits for (law 19): that it came, and how it ended, but nothing of what is in it (law 4).
+func (s *session) unawaited(ctx context.Context, r wire.InvokeResult, raw json.RawMessage) error {
+	body := map[string]any{"invoke_id": r.ID, "ok": r.OK, "_bytes": len(raw)}
+	if r.Error != nil {
+		body["code"] = clipped(r.Error.Code)
+	}
+	_, err := s.stray(ctx, stray{id: identity{Envelope: wire.Envelope{EventID: "invoke-" + r.ID}}, epoch: s.bootEpoch,
+		ack: wire.AckUnmatched, reason: "a result that nobody waits for", raw: raw, body: body})
+	return err
 }
 
 // deliver hands a result over under the lock, so that forget divides the results in time from the late ones.

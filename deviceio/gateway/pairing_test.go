@@ -78,8 +78,19 @@ func TestAChangedKeyIsRefusedLoudly(t *testing.T) {
 	if route := h.route(n); route.ConnectionEpoch == 0 {
 		t.Error("the known device lost its connection")
 	}
+	seen := func() *registry.OtherKey {
+		d, err := h.registry.Device(t.Context(), idOf(known))
+		must(t, err)
+		return d.OtherKey
+	}
+	if got := seen(); got == nil || got.DeviceID != idOf(other) || time.Since(got.At) > patience {
+		t.Errorf("an operator sees %+v", got)
+	}
 	must(t, h.registry.Revoke(t.Context(), idOf(known)))
 	h.join(other, as)
+	if got := seen(); got != nil {
+		t.Errorf("it is settled, and an operator sees %+v", got)
+	}
 }
 
 // A revoked device is cut off at once: it does not take a heartbeat.

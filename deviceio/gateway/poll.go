@@ -203,10 +203,17 @@ func (g *Gateway) responses(w http.ResponseWriter, r *http.Request, d registry.D
 	answer := struct {
 		Responses []taken `json:"responses"`
 	}{}
+	s := newSession(g, nil, wire.Connect{Device: wire.DeviceIdentity{ID: d.ID}})
+	defer s.cancel(nil)
 	for _, result := range results {
 		awaited := p != nil && p.deliver(result)
 		if p != nil {
 			p.box.remove(result.ID)
+		}
+		if !awaited {
+			if err := s.unawaited(r.Context(), result, result.Body()); err != nil {
+				return g.registryDown("record a response that nobody waits for", d.ID, err)
+			}
 		}
 		answer.Responses = append(answer.Responses, taken{RequestID: result.ID, Ignored: !awaited})
 	}

@@ -49,8 +49,10 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ending sync.Once
-	// halting and latching say that the session carries out an emergency stop, and that it records one of the device's own.
+	// halting and latching say that the session carries out an emergency stop, and that it records one of the device's own. halts counts how
+	// often it was told to halt.
 	halting, latching atomic.Bool
+	halts             atomic.Int64
 
 	mu        sync.Mutex
 	approved  []string                 // the commands that a person approved

@@ -248,7 +248,7 @@ func (s *session) takeStop(f wire.Frame) bool {
 		defer cancel()
 		ack, err := s.recordStop(ctx, o)
 		if err != nil {
-			s.again(f.ID, "not recorded: "+err.Error())
+			s.unrecorded(f.ID, err)
 			return
 		}
 		s.reply(f.ID, ack)
@@ -258,6 +258,9 @@ func (s *session) takeStop(f wire.Frame) bool {
 
 // recordStop records the device's own stop, which is the event's record, and acknowledges it.
 func (s *session) recordStop(ctx context.Context, o wire.Observation) (wire.EventAck, error) {
+	if err := s.admitted(ctx); err != nil {
+		return wire.EventAck{}, err
+	}
 	why, _ := o.Facts["why"].(string)
 	stop := registry.Stop{DeviceID: s.deviceID, ID: o.EventID, At: s.g.opts.Now(), By: byDevice, Why: why}
 	if err := s.latch(ctx, stop); err != nil {

@@ -3,7 +3,9 @@ package gateway_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,4 +199,73 @@ func TestAReleaseHoldsAtOnce(t *testing.T) {
 	if got := await(t, done, "Submit"); got.err != nil || got.Delivery != plan.DeliveryAccepted {
 		t.Errorf("Submit = %+v", got)
 	}
+}
+
+// A stop that comes while the one before is found released is a stop of its own: the device is halted again, though the halting of the
+// first one was still on its way out, and nothing looks at the registry for an hour.
+func TestAStopRightBehindAReleaseHaltsAgain(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, func(o *gateway.Options) { o.StopInterval = time.Hour })
+	n := h.robot(nil)
+	running := h.start(t.Context(), h.submit(n))
+	n.answer(n.invoked(), `{"accepted":true,"taskId":"t-7"}`)
+	must(t, await(t, running, "Submit").err)
+	pressed := func(seq string) string {
+		return `{"event_id":"b1-` + seq + `","boot_id":"b1","seq":` + seq + `,"kind":"emergency_stop","facts":{"why":"button"}}`
+	}
+	n.ack(wire.NodeObservation, pressed("2"))
+	if id := n.cancelled("cancelling"); id != operation {
+		t.Errorf("cancelled %s", id)
+	}
+
+	// The halting looks again, finds the release, and is held before it can act on it.
+	found, goOn, once := make(chan struct{}), make(chan struct{}), new(sync.Once)
+	h.registry.onRead(func(stopped bool) {
+		if !stopped {
+			once.Do(func() { close(found); <-goOn })
+		}
+	})
+	_, err := h.registry.Release(t.Context(), n.id, "mina")
+	must(t, err)
+	await(t, found, "the release to be seen")
+	n.ack(wire.NodeObservation, pressed("3"))
+	h.refusedStop(h.gateway, h.submit(n))
+	close(goOn)
+	if id := n.cancelled("cancelled"); id != operation {
+		t.Errorf("Law15: behind the release it cancelled %s", id)
+	}
+}
+
+// The same with many stops and releases at once: whatever comes last holds, and a device that is stopped is told so.
+func TestStopsAndReleasesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, func(o *gateway.Options) { o.StopInterval = time.Millisecond })
+	n := h.robot(nil)
+	running := h.start(t.Context(), h.submit(n))
+	n.answer(n.invoked(), `{"accepted":true,"taskId":"t-7"}`)
+	must(t, await(t, running, "Submit").err)
+	var all sync.WaitGroup
+	for i := range 30 {
+		all.Go(func() {
+			if err := h.registry.StopDevice(t.Context(), registry.Stop{DeviceID: n.id, ID: fmt.Sprint("s-", i), By: "mina"}); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			if _, err := h.registry.Release(t.Context(), n.id, "jun"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	_, err := h.registry.Release(t.Context(), n.id, "jun")
+	must(t, err)
+	must(t, h.registry.StopDevice(t.Context(), registry.Stop{DeviceID: n.id, ID: "last", By: "mina"}))
+	for {
+		id := n.cancelled("cancelled")
+		if stop, stopped, err := h.registry.StopOf(t.Context(), n.id); id == operation && err == nil && stopped && stop.ID == "last" {
+			break
+		}
+	}
+	h.refusedStop(h.gateway, h.submit(n))
 }

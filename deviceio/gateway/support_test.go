@@ -122,6 +122,15 @@ type faulty struct {
 	mu    sync.Mutex
 	down  error
 	stops error
+	// read, if set, is called with what StopOf read, before it is told, and standing before Standing reads.
+	read     func(stopped bool)
+	standing func()
+}
+
+func (f *faulty) onStanding(standing func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.standing = standing
 }
 
 func (f *faulty) failStops(err error) {
@@ -132,11 +141,22 @@ func (f *faulty) failStops(err error) {
 
 func (f *faulty) StopOf(ctx context.Context, id string) (registry.Stop, bool, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.stops != nil {
-		return registry.Stop{}, false, f.stops
+	broken, read := f.stops, f.read
+	f.mu.Unlock()
+	if broken != nil {
+		return registry.Stop{}, false, broken
 	}
-	return f.Registry.StopOf(ctx, id)
+	stop, stopped, err := f.Registry.StopOf(ctx, id)
+	if read != nil {
+		read(stopped)
+	}
+	return stop, stopped, err
+}
+
+func (f *faulty) onRead(read func(stopped bool)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.read = read
 }
 
 func (f *faulty) StopDevice(ctx context.Context, s registry.Stop) error {
@@ -184,6 +204,12 @@ func (f *faulty) Declare(ctx context.Context, d registry.Declaration) (registry.
 func (f *faulty) Standing(ctx context.Context, id string) (registry.State, []string, error) {
 	if err := f.fault(); err != nil {
 		return "", nil, err
+	}
+	f.mu.Lock()
+	standing := f.standing
+	f.mu.Unlock()
+	if standing != nil {
+		standing()
 	}
 	return f.Registry.Standing(ctx, id)
 }

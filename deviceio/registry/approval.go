@@ -49,7 +49,7 @@ func (r *Registry) approve(ctx context.Context, id string, commands []string) er
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE devices SET state = 'approved', approved_commands = ?, state_at = ? WHERE id = ?`,
+		_, err = tx.ExecContext(ctx, `UPDATE devices SET state = 'approved', approved_commands = ?, state_at = ?, other_key_device = '', other_key_at = 0 WHERE id = ?`,
 			string(surface), ms(r.now()), id)
 		return err
 	})
@@ -75,7 +75,7 @@ func letIn(ctx context.Context, tx *transaction, id string) (advertised []string
 // socket as soon as it sees it (Revoked).
 func (r *Registry) Revoke(ctx context.Context, id string) error {
 	return r.within(ctx, id, func(tx *transaction) error {
-		err := one(tx.ExecContext(ctx, `UPDATE devices SET state = 'revoked', state_at = ? WHERE id = ?`, ms(r.now()), id))
+		err := one(tx.ExecContext(ctx, `UPDATE devices SET state = 'revoked', state_at = ?, other_key_device = '', other_key_at = 0 WHERE id = ?`, ms(r.now()), id))
 		if err != nil {
 			return fmt.Errorf("device %s: %w", short(id), err)
 		}

@@ -56,6 +56,14 @@ type Device struct {
 	Online bool `json:"online"`
 	// Stopped is the emergency stop that is in force, nil for none.
 	Stopped *Stop `json:"stopped,omitempty"`
+	// OtherKey says that its installation came with another key since it was let in, and was turned away; nil for never.
+	OtherKey *OtherKey `json:"other_key,omitempty"`
+}
+
+// OtherKey is who came as a known installation with another key: it was set up anew, or somebody else says to be it.
+type OtherKey struct {
+	DeviceID string    `json:"device_id"` // that goes with the key
+	At       time.Time `json:"at"`        // when it came last, to the minute
 }
 
 // Name is what to call the device before people: what they call it, else what it calls itself.
@@ -109,10 +117,23 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) (Device, error) {
 			d.StoreID, d.RetentionMs, now, now)
 		return err
 	})
+	if errors.Is(err, ErrKeyChanged) {
+		err = errors.Join(err, r.noteOtherKey(ctx, d))
+	}
 	if err != nil {
 		return Device{}, fmt.Errorf("record device %s: %w", short(d.ID), err)
 	}
 	return r.Device(ctx, d.ID)
+}
+
+// noteOtherKey records at the known device that its installation came with another key, where an operator sees it: once a minute, since who
+// is turned away knocks again and again.
+func (r *Registry) noteOtherKey(ctx context.Context, d Declaration) error {
+	now := r.now()
+	_, err := r.db.ExecContext(ctx, `UPDATE devices SET other_key_device = ?, other_key_at = ?
+		WHERE id <> ? AND instance_id = ? AND instance_id <> '' AND state = 'approved' AND (other_key_device <> ? OR other_key_at <= ?)`,
+		d.ID, ms(now), d.ID, d.InstanceID, d.ID, ms(now.Add(-time.Minute)))
+	return err
 }
 
 // unchanged tells that an approved device declares what is on record. Then there is nothing to write: when it was seen, the heartbeat

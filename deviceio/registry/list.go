@@ -13,7 +13,7 @@ import (
 const deviceQuery = `
 	SELECT d.id, d.public_key, d.request_id, d.state, d.display_name, d.friendly_name, d.caps, d.commands, d.profile,
 	       d.instance_id, d.permissions, d.approved_commands, d.state_at, d.store_id, d.retention_ms, d.rooms, d.rooms_at, d.created_at, d.last_seen_at,
-	       d.home_id,
+	       d.home_id, d.other_key_device, d.other_key_at,
 	       d.state = 'approved' AND EXISTS (SELECT 1 FROM connections c JOIN gateways g ON g.id = c.gateway_id
 	               WHERE c.device_id = d.id AND c.expires_at > ? AND g.expires_at > ?)
 	FROM devices d`
@@ -90,11 +90,15 @@ func (r *Registry) rows(ctx context.Context, rest string, args ...any) (found []
 func scanDevice(rows *sql.Rows) (Device, error) {
 	var d Device
 	var caps, commands, profile, permissions, approved, rooms string
-	var stateAt, roomsAt, createdAt, lastSeenAt int64
+	var otherKey string
+	var stateAt, roomsAt, createdAt, lastSeenAt, otherKeyAt int64
 	err := rows.Scan(&d.ID, &d.PublicKey, &d.RequestID, &d.State, &d.DisplayName, &d.FriendlyName, &caps, &commands, &profile,
-		&d.InstanceID, &permissions, &approved, &stateAt, &d.StoreID, &d.RetentionMs, &rooms, &roomsAt, &createdAt, &lastSeenAt, &d.HomeID, &d.Online)
+		&d.InstanceID, &permissions, &approved, &stateAt, &d.StoreID, &d.RetentionMs, &rooms, &roomsAt, &createdAt, &lastSeenAt, &d.HomeID, &otherKey, &otherKeyAt, &d.Online)
 	if err != nil {
 		return Device{}, err
+	}
+	if otherKey != "" {
+		d.OtherKey = &OtherKey{DeviceID: otherKey, At: instant(otherKeyAt)}
 	}
 	d.StateAt, d.RoomsAt, d.CreatedAt, d.LastSeenAt = instant(stateAt), instant(roomsAt), instant(createdAt), instant(lastSeenAt)
 	err = errors.Join(unmarshal([]byte(caps), &d.Caps), unmarshal([]byte(commands), &d.Commands),

@@ -47,6 +47,7 @@ func printDevice(out io.Writer, d api.DeviceAnswer, zone *time.Location) {
 		fmt.Fprintf(out, "gateway    %s, connection %d, boot %d\n", clean(d.Route.GatewayID), d.Route.ConnectionEpoch, d.Route.BootEpoch)
 	}
 	printStop(out, d.Device)
+	printOtherKey(out, d.Device, zone)
 	printSurface(out, d.Device)
 	rooms := make([]string, len(d.Rooms))
 	for i, r := range d.Rooms {

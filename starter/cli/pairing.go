@@ -87,6 +87,14 @@ func printSurface(out io.Writer, d registry.Device) {
 	}
 }
 
+// printOtherKey prints that the device's installation came with another key, if it did.
+func printOtherKey(out io.Writer, d registry.Device, zone *time.Location) {
+	if other := d.OtherKey; other != nil {
+		fmt.Fprintf(out, "OTHER KEY  its installation came with another key, last at %s, as %s, and was turned away: if it was set up anew, revoke this device\n",
+			other.At.In(zone).Format("Jan 2, 15:04:05 MST"), clean(other.DeviceID))
+	}
+}
+
 // deviceInvite is errand device invite.
 type deviceInvite struct {
 	URL         string `name:"url" help:"Where the device reaches a gateway, e.g. wss://gateway.example. Default: the installation's (ERRAND_GATEWAY_URL)."`

@@ -100,6 +100,20 @@ func TestApproveSaysWhatWasApproved(t *testing.T) {
 	}
 }
 
+// A device whose installation came with another key is marked where an operator looks.
+func TestAnotherKeyIsShown(t *testing.T) {
+	t.Parallel()
+	d := registry.Device{ID: "d-1", State: registry.Approved, OtherKey: &registry.OtherKey{DeviceID: "d-2", At: time.Unix(0, 0)}}
+	var out bytes.Buffer
+	printDevice(&out, api.DeviceAnswer{Device: d, LeaseUnknown: "no worker"}, time.UTC)
+	if want := "OTHER KEY  its installation came with another key, last at Jan 1, 00:00:00 UTC, as d-2, and was turned away"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+	if got := stateOf(d); got != "approved, OTHER KEY" {
+		t.Errorf("in the list it is %q", got)
+	}
+}
+
 func TestADeviceIsShownWithWhatItMayBeAsked(t *testing.T) {
 	t.Parallel()
 	d := registry.Device{Commands: []string{"system.which", "system.run", "location.get"}, ApprovedCommands: []string{"system.which", "sms.send"},

@@ -78,5 +78,8 @@ func stateOf(d registry.Device) string {
 	if d.Stopped != nil {
 		return "STOPPED"
 	}
+	if d.OtherKey != nil {
+		return string(d.State) + ", OTHER KEY"
+	}
 	return string(d.State)
 }
