@@ -133,6 +133,7 @@ func (s *session) takeResult(f wire.Frame) {
 		return
 	}
 	s.reply(f.ID, map[string]any{"ok": true})
+	s.acknowledged()
 }
 
 // unawaited puts a result on record that nobody waits for (law 19): that it came, and how it ended, but nothing of what is in it (law 4).
@@ -146,16 +147,26 @@ func (s *session) unawaited(ctx context.Context, r wire.InvokeResult, raw json.R
 	return err
 }
 
-// deliver hands a result over under the lock, so that forget divides the results in time from the late ones.
+// deliver hands a result over under the lock, so that forget divides the results in time from the late ones. Until acknowledged the session
+// is not idle: a gateway that ends acknowledges what it took.
 func (s *session) deliver(r wire.InvokeResult) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting, ok := s.pending[r.ID]
 	delete(s.pending, r.ID)
 	if ok {
+		s.waiting++
 		waiting.result <- r // has room for the one result there is
 	}
 	return ok
+}
+
+// acknowledged says that a result which was handed over is acknowledged.
+func (s *session) acknowledged() {
+	s.mu.Lock()
+	s.waiting--
+	s.mu.Unlock()
+	s.quieter()
 }
 
 // pendingInvoke is a command whose answer is awaited.

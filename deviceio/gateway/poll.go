@@ -207,6 +207,9 @@ func (g *Gateway) responses(w http.ResponseWriter, r *http.Request, d registry.D
 	defer s.cancel(nil)
 	for _, result := range results {
 		awaited := p != nil && p.deliver(result)
+		if awaited {
+			p.acknowledged() // with the answer to this request
+		}
 		if p != nil {
 			p.box.remove(result.ID)
 		}

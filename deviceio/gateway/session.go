@@ -57,7 +57,7 @@ type session struct {
 	mu        sync.Mutex
 	approved  []string                 // the commands that a person approved
 	pending   map[string]pendingInvoke // invokes without an answer yet, by their ids
-	waiting   int                      // events taken and not yet answered
+	waiting   int                      // events, and results that were awaited, taken and not yet answered
 	buffered  int                      // bytes of them
 	idle      chan struct{}            // told when one of the two went down
 	rooms     []catalog.Room           // as recorded by this session, once roomsRead
