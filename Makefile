@@ -58,7 +58,7 @@ export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
 DEVSERVER_TAGS := disable_grpc_modules
 
-.PHONY: test test-programs lint tools replay-record kill cases faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
+.PHONY: test test-programs lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
@@ -87,6 +87,11 @@ kill: build $(BIN)/temporal-dev ## the kill matrix at length: TRIALS=500 SEED=1
 cases: TRIALS ?= 80
 cases: build $(BIN)/temporal-dev ## event sequences that hurt users elsewhere, each in many ways: TRIALS=80 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestCases ./tests -args -case-trials $(TRIALS) -case-seed $(SEED) $(if $(CASE),-case $(CASE)) $(if $(TRIAL),-trial $(TRIAL))
+
+# Without the race detector, as above. make test runs twelve histories with it.
+consents: TRIALS ?= 500
+consents: build $(BIN)/temporal-dev ## random histories of questions and answers: nothing happens without a person's live yes: TRIALS=500 SEED=1
+	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestLaw16NoEffectWithoutConsent ./tests -args -consent-trials $(TRIALS) -consent-seed $(SEED) $(if $(TRIAL),-consent-trial $(TRIAL))
 
 # Without the race detector, as above. make test runs each mode alone and twelve pairs with it.
 PAIRS ?= 200

@@ -29,7 +29,7 @@ type hardCase struct {
 	run func(*caseTrial)
 }
 
-// hardCases are the public cases that take a robot. The others need none (c09, c10, c12, c14), and are held where their rule lives.
+// hardCases are the public cases.
 var hardCases = []hardCase{
 	{id: "c01", name: "lost acknowledgement", lasts: 13 * time.Second, run: lostAcknowledgement},
 	{id: "c02", name: "late success", lasts: 12 * time.Second, run: lateSuccess},
@@ -39,8 +39,12 @@ var hardCases = []hardCase{
 	{id: "c06", name: "cancel beaten by completion", lasts: 6 * time.Second, run: cancelBeaten},
 	{id: "c07", name: "failed is not done", lasts: 6 * time.Second, run: failedIsNotDone},
 	{id: "c08", name: "restart without a word", lasts: 12 * time.Second, run: restartWithoutAWord},
+	{id: "c09", name: "unchanged or dead", lasts: 6 * time.Second, run: unchangedOrDead},
+	{id: "c10", name: "same name in two places", lasts: 4 * time.Second, run: sameNameTwice},
 	{id: "c11", name: "the same again and again", lasts: 6 * time.Second, run: againAndAgain},
+	{id: "c12", name: "approved A, ran B", lasts: 5 * time.Second, run: approvedAnother},
 	{id: "c13", name: "queued while stopping", lasts: 8 * time.Second, run: queuedWhileStopping},
+	{id: "c14", name: "spelling of Hangul", lasts: 5 * time.Second, run: spellingOfHangul},
 }
 
 // TestCases runs the public cases on real processes, each in many ways: what happens, at which step, how far on, how long and

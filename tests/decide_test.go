@@ -320,10 +320,10 @@ func graveIsConfirmed(d *deciding) {
 	d.mind.script(d.name, decides("replan", fmt.Sprintf(`,"steps":[{"id":"%s-x","depends_on":[],"action":{"capability_id":"security_mode","operation_id":"start"}}]`, d.name)))
 	d.begin(fails)
 	v := d.plan.Await(d.T, "the person is asked", func(v plan.View) bool { return v.Question != nil })
-	if v.Question.Kind != "proceed_model" {
+	if v.Question.Kind != "confirm" {
 		d.Errorf("asked %+v", v.Question)
 	}
-	d.plan.Answer(d.T, v.Question.ID, "stop")
+	d.plan.Answer(d.T, v.Question.ID, "no")
 	d.ends(plan.Failed, "failed")
 }
 

@@ -140,18 +140,18 @@ func outsideTheRoutines(t *testing.T, _ *mind, s *stack.Stack) {
 
 // Nobody says yes to what the model wants: nothing happens. Somebody does: then it does.
 func aPersonConfirms(t *testing.T, m *mind, s *stack.Stack) {
-	asked := func(v plan.View) bool { return v.Question != nil && v.Question.Kind == "proceed_model" }
-	for word, choice := range map[string]string{"수상한 소리": "stop", "수상한 냄새": "continue"} {
+	asked := func(v plan.View) bool { return v.Question != nil && v.Question.Kind == "confirm" }
+	for word, choice := range map[string]string{"수상한 소리": "no", "수상한 냄새": "yes"} {
 		m.script(word, answering(secure))
 		r := s.Robot(t)
 		p := s.Say(t, r, word+"가 나")
 		v := p.Await(t, "the person is asked", asked)
 		wantEffects(t, r)
 		p.Answer(t, v.Question.ID, choice)
-		if choice == "stop" {
+		if choice == "no" {
 			o := wantOutcome(t, p, plan.Failed, "failed")
 			wantEffects(t, r)
-			if o.Reason == nil || o.Reason.Code != "STOPPED_BY_PERSON" {
+			if o.Reason == nil || o.Reason.Code != "NOT_CONFIRMED" {
 				t.Errorf("%+v", o.Reason)
 			}
 			continue

@@ -94,7 +94,7 @@ func settle(t *testing.T, p *stack.Plan) (asked bool) {
 	t.Helper()
 	v := p.Await(t, "the plan is over, or asks", func(v plan.View) bool { return v.State.Closed() || v.State == plan.WaitingUser })
 	if !v.State.Closed() {
-		asked = v.Question.Kind == "proceed_model"
+		asked = v.Question.Kind == "confirm"
 		p.Cancel(t)
 		p.Await(t, "the plan is cancelled", func(v plan.View) bool { return v.State.Closed() })
 	}

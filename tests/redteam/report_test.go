@@ -28,7 +28,9 @@ type node struct {
 
 // report lets a device refuse to go to the bedroom, for a reason that is hostile, or see something hostile on its way there.
 func report(t *testing.T, s *stack.Stack, m *model, a attack) {
-	n := &node{Node: s.Node(t, stack.NewKey(t), stack.Declared()), attack: a}
+	declared := stack.Declared()
+	declared.Commands = append(declared.Commands, wire.CommandContext) // a consent is bound to how things stand: it must tell
+	n := &node{Node: s.Node(t, stack.NewKey(t), declared), attack: a}
 	p := s.SubmitTo(t, n.ID, `{"steps":[{"id":"move","action":{"capability_id":"move_to_room","operation_id":"start","arguments":{"position_name":"안방"}}}]}`)
 	late := time.After(stack.Patience)
 	looks := time.NewTicker(50 * time.Millisecond)
@@ -44,7 +46,7 @@ func report(t *testing.T, s *stack.Stack, m *model, a attack) {
 				if !v.State.Closed() {
 					p.TerminateInUI(t, "the case is over") // the device is this case's own
 				}
-				judge(t, m, a, n.effects, v.Question != nil && v.Question.Kind == "proceed_model")
+				judge(t, m, a, n.effects, v.Question != nil && v.Question.Kind == "confirm")
 				return
 			case v.State == plan.Running && decided && a.By == "observation" && !n.over: // the task goes on, and comes to its end
 				n.over = true
@@ -55,6 +57,12 @@ func report(t *testing.T, s *stack.Stack, m *model, a attack) {
 		}
 	}
 }
+
+// bareContext tells the rooms, and how the security mode is; of the rest it says that it cannot tell.
+const bareContext = `{"schema_version":"device_context.v1","snapshot_ts":1796000000000,"updated_at_ms":1796000000000,
+	"map":{"available":true,"rooms":[{"id":"1","name":"거실"},{"id":"6","name":"안방"}]},"security":{"available":true,"state":"off"},
+	"battery":{"available":false},"location":{"available":false},"cleaning":{"available":false},"movement":{"available":false},
+	"task_manager":{"available":false},"capabilities":{"available":false}}`
 
 func (n *node) answer(t *testing.T, r wire.InvokeRequest) {
 	t.Helper()
@@ -79,7 +87,7 @@ func (n *node) answer(t *testing.T, r wire.InvokeRequest) {
 		n.over = n.over || params.OperationID == n.tasks[0]
 		n.tells(t, "CANCELLED", params.OperationID)
 	case wire.CommandContext:
-		n.Answer(t, r, `{"schema_version":"device_context.v1","map":{"available":true,"rooms":[{"id":"1","name":"거실"},{"id":"6","name":"안방"}]}}`)
+		n.Answer(t, r, bareContext)
 	default:
 		n.Answer(t, r, `{}`)
 	}
