@@ -63,6 +63,12 @@ func TestHistoriesReplay(t *testing.T) {
 			p.Answer(t, v.Question.ID, "retry")
 			return p
 		},
+		"chosen-and-confirmed": func(t *testing.T, s *stack.Stack) *stack.Plan {
+			j := beginAlarms(t, s, patient)
+			j.answers(j.asked("select"), j.b)
+			j.answers(j.asked("confirm"), "yes")
+			return j.plan
+		},
 		"no-plan": func(t *testing.T, s *stack.Stack) *stack.Plan { return s.Say(t, s.Robot(t), "창문 열어줘") },
 	} {
 		t.Run(name, func(t *testing.T) {
