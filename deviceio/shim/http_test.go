@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,9 +38,9 @@ func TestLaw11WhatSurelyWasNotDelivered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			calls := 0
+			var calls atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				calls++
+				calls.Add(1)
 				if r.URL.Path != "/submitTask" || r.Header.Get("Authorization") != "Bearer secret" {
 					t.Errorf("%s with %q", r.URL, r.Header.Get("Authorization"))
 				}
@@ -52,8 +53,8 @@ func TestLaw11WhatSurelyWasNotDelivered(t *testing.T) {
 			if a.Accepted != c.accepted || errors.Is(err, ErrNotDelivered) != c.undone || (err != nil && !errors.Is(err, ErrNotDelivered)) != c.uncertain {
 				t.Errorf("%+v, %v", a, err)
 			}
-			if calls != 1 {
-				t.Errorf("%d calls", calls)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("%d calls", n)
 			}
 		})
 	}
@@ -71,9 +72,9 @@ func TestLaw09ASubmitThatIsCutOffIsUncertain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			calls := 0
+			var calls atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				calls++
+				calls.Add(1)
 				_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client left
 				handle(w, r)
 			}))
@@ -83,8 +84,8 @@ func TestLaw09ASubmitThatIsCutOffIsUncertain(t *testing.T) {
 			if _, err := NewHTTPVendor(server.URL, "secret").SubmitTask(ctx, task("p/move/1")); err == nil || errors.Is(err, ErrNotDelivered) {
 				t.Errorf("%v", err)
 			}
-			if calls != 1 {
-				t.Errorf("%d calls", calls)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("%d calls", n)
 			}
 		})
 	}
