@@ -131,7 +131,7 @@ func TestAWatchStartsItsRoutineOnlyWhereNoPlanHasTheDevice(t *testing.T) {
 	if start.Saw == nil || start.Saw.Seq != 1 || start.Saw.Epoch == 0 || start.Saw.Kind != "smoke" || start.Saw.Facts != nil {
 		t.Errorf("the plan is not told what started it: %+v", start.Saw)
 	}
-	if start.PlanID != w.started[1].PlanID || !plan.ValidID(start.PlanID) || start.DeviceID != n.id || start.AskedAt != now-1000 ||
+	if start.PlanID != w.started[1].PlanID || !plan.ValidID(start.PlanID) || start.DeviceID != n.id || start.HomeID != plan.DefaultHome || start.AskedAt != now-1000 ||
 		start.Decider != "model" || start.Document.Steps[0].Action.CapabilityID != "purify" || len(start.Slice.Capabilities) != 1 {
 		t.Errorf("started %+v", start)
 	}

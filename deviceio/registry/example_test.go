@@ -77,3 +77,40 @@ func ExampleRegistry_Redeem() {
 	// closed: <nil>
 	// cleaned up: true
 }
+
+// A device is in one home, whose users and voices have rights there.
+func ExampleRegistry_VoiceAt() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "errand")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { fmt.Println("cleaned up:", os.RemoveAll(dir) == nil) }()
+	r, err := registry.Open(ctx, filepath.Join(dir, "registry.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = r.Declare(ctx, registry.Declaration{ID: "4f1e", PublicKey: "key"})
+	fmt.Println("declared:", err)
+	fmt.Println("home:", r.SetHome(ctx, registry.Home{ID: "kim", Voice: registry.Rights{Command: true, Hear: true}}))
+	token, err := r.AddUser(ctx, registry.User{ID: "joon", HomeID: "kim", Rights: registry.Rights{Confirm: true}, Speakers: []string{"voice-1"}})
+	fmt.Println("token:", token != "", err)
+	fmt.Println("moved:", r.MoveDevice(ctx, "4f1e", "kim"))
+
+	joon, err := r.VoiceAt(ctx, "4f1e", "voice-1")
+	fmt.Println(joon.By, "confirms:", joon.Confirm, err)
+	anybody, err := r.VoiceAt(ctx, "4f1e", "")
+	fmt.Println(anybody.By, "confirms:", anybody.Confirm, err)
+	fmt.Println("closed:", r.Close())
+	// Output:
+	// declared: <nil>
+	// home: <nil>
+	// token: true <nil>
+	// moved: <nil>
+	// joon confirms: true <nil>
+	// voice:4f1e confirms: false <nil>
+	// closed: <nil>
+	// cleaned up: true
+}

@@ -88,6 +88,9 @@ type Parts struct {
 	RenewAfter int
 	// PlanWait is how long an utterance is held for its plan before the answer is 202. Default 3 s.
 	PlanWait time.Duration
+	// Heartbeat is how often a watcher is sent a comment, so that a proxy does not take silence for death, and how soon one who may
+	// not hear any more is cut off. Default 15 s.
+	Heartbeat time.Duration
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 	// Log takes what went wrong inside. Default slog.Default().
@@ -113,6 +116,9 @@ var _ http.Handler = (*API)(nil)
 func New(p Parts) (*API, error) {
 	if p.PlanWait == 0 {
 		p.PlanWait = 3 * time.Second
+	}
+	if p.Heartbeat == 0 {
+		p.Heartbeat = 15 * time.Second
 	}
 	if p.Now == nil {
 		p.Now = time.Now

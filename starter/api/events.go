@@ -26,12 +26,8 @@ const (
 	EventProblem = "problem" // Problem: the stream ends without an outcome; come back with Last-Event-ID
 )
 
-const (
-	// heartbeat is how often a comment is sent when nothing happens, so that a proxy does not take silence for death.
-	heartbeat = 15 * time.Second
-	// writeTimeout bounds one write to a client that does not read.
-	writeTimeout = 10 * time.Second
-)
+// writeTimeout bounds one write to a client that does not read.
+const writeTimeout = 10 * time.Second
 
 type eventsIn struct {
 	ID          string `path:"id" doc:"plan id"`
@@ -84,7 +80,7 @@ func (a *API) watch(ctx context.Context, id string, since int, s *stream) {
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)
-		s.beat(ctx, stop, func() bool { return a.stillHears(ctx, id) })
+		s.beat(ctx, a.Heartbeat, stop, func() bool { return a.stillHears(ctx, id) })
 	}()
 	err := a.Plans.Watch(ctx, id, since, s.change)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errGone) {
@@ -157,8 +153,8 @@ func (a *API) stillHears(ctx context.Context, id string) bool {
 }
 
 // beat sends comments until ctx ends; when the client is gone, or may not hear any more, it ends the watch.
-func (s *stream) beat(ctx context.Context, gone context.CancelFunc, hears func() bool) {
-	tick := time.NewTicker(heartbeat)
+func (s *stream) beat(ctx context.Context, every time.Duration, gone context.CancelFunc, hears func() bool) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {

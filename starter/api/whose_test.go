@@ -1,13 +1,17 @@
 package api_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"errand/deviceio/registry"
 	"errand/plan"
@@ -116,6 +120,37 @@ func TestWhoMayWatch(t *testing.T) {
 		if got := s.askAs(s.tokens[id], "GET", "/v1/plans/p-2/events", ""); got.status != want {
 			t.Errorf("%s: %d %s", id, got.status, got.text)
 		}
+	}
+}
+
+// Who may not hear any more is cut off in the midst of a watch.
+func TestAWatcherWhoIsRemovedIsCutOff(t *testing.T) {
+	s := newStreet(t)
+	a, err := api.New(api.Parts{Plans: s.plans, Registry: s.registry, Catalog: s.api.Catalog, Now: s.clock, Tokens: s.api.Tokens, Heartbeat: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(a)
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/v1/plans/p-2/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.tokens["sora"])
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewReader(answer.Body)
+	if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, ": ") {
+		t.Fatalf("reads %q, %v", line, err)
+	}
+	if err := s.registry.RemoveUser(t.Context(), "sora"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(lines); err != nil { // until the end, which never comes by itself
+		t.Error(err)
 	}
 }
 
