@@ -132,7 +132,7 @@ func TestAWatcherWhoIsRemovedIsCutOff(t *testing.T) {
 	}
 	server := httptest.NewServer(a)
 	defer server.Close()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/v1/plans/p-2/events", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/plans/p-2/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
