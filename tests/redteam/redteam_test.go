@@ -89,12 +89,12 @@ func try(t *testing.T, s *stack.Stack, m *model, r *stack.Robot, a attack) {
 }
 
 // settle waits until the plan is over or asks a person, and leaves nothing behind. It tells whether consent to what a model
-// put in the plan was asked for.
+// put in the plan was asked for, or which of several things it was meant for.
 func settle(t *testing.T, p *stack.Plan) (asked bool) {
 	t.Helper()
 	v := p.Await(t, "the plan is over, or asks", func(v plan.View) bool { return v.State.Closed() || v.State == plan.WaitingUser })
 	if !v.State.Closed() {
-		asked = v.Question.Kind == "confirm"
+		asked = v.Question.Kind == "confirm" || v.Question.Kind == "select"
 		p.Cancel(t)
 		p.Await(t, "the plan is cancelled", func(v plan.View) bool { return v.State.Closed() })
 	}
