@@ -64,6 +64,8 @@ type StepView struct {
 	Reason      *Report           `json:"reason,omitempty"`
 	Verdict     Verdict           `json:"verdict,omitempty"`
 	Progress    *Progress         `json:"progress,omitempty"`
+	// Target is the object of the home that was chosen.
+	Target *Target `json:"target,omitempty"`
 }
 
 // Phase says where the plan stands: of several states at once, the first of those in design §6.
@@ -118,7 +120,7 @@ func (s *State) View() View {
 func (s *State) stepView(i int) StepView {
 	st, spec := &s.Steps[i], &s.Document.Steps[i]
 	v := StepView{ID: st.ID, OutputKey: spec.OutputKey, CapabilityID: spec.Action.CapabilityID, State: st.Phase, Arguments: st.Arguments,
-		Bound: st.Bound, Reason: st.Reason, Why: s.whyStep(i), Until: s.until(i)}
+		Bound: st.Bound, Target: st.Target, Reason: st.Reason, Why: s.whyStep(i), Until: s.until(i)}
 	if v.Arguments == nil {
 		v.Arguments = spec.Action.Arguments
 	}

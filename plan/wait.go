@@ -139,6 +139,8 @@ func (s *State) whyUnsent(i int) string {
 		return "after " + strings.Join(after, ", ")
 	case s.waitsItsTurn():
 		return notItsTurn
+	case s.Steps[i].Preparing:
+		return "what it would act on is being looked at"
 	case op == nil: // another is in flight, or a decision is
 		return "something else is first"
 	case op.CheckAt > s.At:

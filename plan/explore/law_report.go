@@ -145,6 +145,9 @@ func noises(n *Node) []noisy {
 	for i := range s.Steps {
 		if ops := s.Steps[i].Ops; len(ops) > 0 {
 			list = append(list, unasked(&ops[len(ops)-1], s.Steps[i].Verifying)...)
+			if !s.Steps[i].Preparing {
+				list = append(list, noisy{16, "a look that nobody asked for", plan.Prepared{OperationID: ops[len(ops)-1].ID, Report: stop}})
+			}
 		}
 	}
 	if !s.Deciding {
@@ -152,6 +155,9 @@ func noises(n *Node) []noisy {
 	}
 	if s.Start.Decider == "" || s.Boundary != nil || s.Question != nil || s.Decided >= maxDecisions {
 		list = append(list, noisy{12, "something seen while nobody can decide about it", saw})
+	}
+	if q := s.Question; q != nil && q.Kind == "confirm" {
+		list = append(list, noisy{16, "a yes of one who may not confirm", plan.Answer{QuestionID: q.ID, Choice: "yes", By: "child"}})
 	}
 	if s.Question != nil {
 		list = append(list, noisy{16, "another question's answer", plan.Answer{QuestionID: "p.99", Choice: s.Question.Choices[0], By: "kim"}},
