@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -211,4 +212,30 @@ func TestNothingIsSentWhereItCannotBeKnownWhoseADeviceIs(t *testing.T) {
 		t.Errorf("the answer was taken: %+v", f)
 	}
 	h.signals.none(t)
+}
+
+// The answer to a batch over HTTP says nothing of plans to a device whose home lets nobody hear, or that is in another home by now.
+func TestABatchIsAnsweredWithWhatMayBeHeardThere(t *testing.T) {
+	t.Parallel()
+	blocked := `{"event":` + event(1, "BLOCKED", `"reason_code":"PATH_BLOCKED","requires_cloud_decision":true`) + `}`
+	for name, tt := range map[string]struct {
+		plans string
+		voice registry.Rights
+		heard bool
+	}{
+		"may hear":         {plans: "kim", voice: registry.Rights{Hear: true}, heard: true},
+		"may not hear":     {plans: "kim", voice: registry.Rights{Command: true, Confirm: true}},
+		"of the home left": {plans: plan.DefaultHome, voice: registry.All()},
+	} {
+		seen := &views{view: plan.View{Question: &plan.Question{ID: "p-1.1", Text: "?", Choices: []string{"yes"}}}}
+		h := newHome(t, func(o *gateway.Options) { o.Views = seen })
+		c := h.caller()
+		must(t, h.registry.SetHome(t.Context(), registry.Home{ID: "kim", Voice: tt.voice}))
+		must(t, h.registry.MoveDevice(t.Context(), c.id, "kim"))
+		h.signals.ownAt("p-1", gateway.Owner{DeviceID: c.id, HomeID: tt.plans})
+		var got decided
+		if status, text := c.call(http.MethodPost, "/v1/task-events", blocked, &got); status != http.StatusOK || got.Acks[0].Ack != wire.AckApplied || len(got.Decisions) > 0 != tt.heard {
+			t.Errorf("%s: %d %s", name, status, text)
+		}
+	}
 }
