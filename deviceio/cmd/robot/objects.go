@@ -27,7 +27,7 @@ func (c objectsCommand) Run(ctx context.Context, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KIND\tID\tREVISION\tWHAT")
 	row := func(k robot.Kind, o robot.Object, what ...string) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", k, o.ID, o.Revision, strings.Join(what, " "))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", k, o.ID, o.Revision, strings.TrimSpace(strings.Join(what, " ")))
 	}
 	for _, a := range seen.Alarms.Items {
 		row(robot.KindAlarm, a.Object, a.Time, a.Label, either(a.Enabled, "", "(disabled)"))
