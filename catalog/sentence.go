@@ -1,167 +1,129 @@
 package catalog
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
-// Render fills the places of a sentence: "{room}" takes the value, and "{room:을/를}" adds the Korean particle
-// that fits its last sound. The particles are 을/를, 이/가, 은/는, 와/과, (으)로 and, for quoting, 이라는/라는.
-// A place without a value renders as nothing: a person must never hear a brace. Lint checks the names beforehand.
+// Render fills the places of a sentence: "{room}" takes the value, and "{room:을/를}" adds the Korean particle that fits its
+// last sound (see Particle). Brackets hold what is said only where all its places have a value, and bars part such alternatives,
+// of which the first that can be filled is taken: "[{target:을/를}|조명을] 켜지 못했어요." What cannot be filled renders as
+// nothing: a person must never hear a brace, or a particle without its word. Lint checks names and brackets beforehand.
 func Render(template string, values map[string]string) string {
+	parts, _ := partsOf(template)
 	var out strings.Builder
-	for {
-		head, rest, found := strings.Cut(template, "{")
-		out.WriteString(head)
-		if !found {
-			break
-		}
-		place, tail, closed := strings.Cut(rest, "}")
-		if !closed {
-			break
-		}
-		name, particle, _ := strings.Cut(place, ":")
-		if value := values[name]; value != "" {
-			out.WriteString(value + Particle(value, particle))
-		} else if strings.HasSuffix(head, " ") {
-			tail = strings.TrimPrefix(tail, " ") // no gap where there is nothing to say
-		}
-		template = tail
+	for _, p := range parts {
+		out.WriteString(p.fill(values))
 	}
-	return strings.TrimSpace(out.String())
+	return strings.Join(strings.Fields(out.String()), " ") // no gap where there was nothing to say
 }
 
 // Places lists the names that a sentence's places use, in order, with repeats.
-// It reports false if a brace is not closed or a particle is not known.
+// It reports false if a brace or a bracket is not closed, or a particle is not known.
 func Places(template string) (names []string, ok bool) {
-	for {
-		head, rest, found := strings.Cut(template, "{")
-		if strings.Contains(head, "}") {
-			return names, false
+	parts, ok := partsOf(template)
+	if !ok {
+		return nil, false
+	}
+	for _, p := range parts {
+		names = append(names, p.names()...)
+	}
+	return names, true
+}
+
+// BarePlaces lists the names of the places outside of brackets: what must have a value whenever the sentence is said.
+func BarePlaces(template string) (names []string) {
+	parts, _ := partsOf(template)
+	for _, p := range parts {
+		if !p.bracketed {
+			names = append(names, p.names()...)
 		}
+	}
+	return names
+}
+
+// sentencePart is one piece of a sentence: what stands in brackets, or what stands outside of them.
+type sentencePart struct {
+	bracketed    bool
+	alternatives [][]piece
+}
+
+// piece is some text, or a place.
+type piece struct {
+	text           string
+	name, particle string
+}
+
+// fill renders the part.
+func (p sentencePart) fill(values map[string]string) string {
+	for _, pieces := range p.alternatives {
+		var out strings.Builder
+		full := true
+		for _, at := range pieces {
+			value := strings.TrimSpace(values[at.name])
+			full = full && (at.name == "" || value != "")
+			out.WriteString(at.text)
+			if value != "" {
+				out.WriteString(value + Particle(value, at.particle))
+			}
+		}
+		if full || !p.bracketed {
+			return out.String()
+		}
+	}
+	return ""
+}
+
+func (p sentencePart) names() (names []string) {
+	for _, pieces := range p.alternatives {
+		for _, at := range pieces {
+			if at.name != "" {
+				names = append(names, at.name)
+			}
+		}
+	}
+	return names
+}
+
+// partsOf reads a sentence, as far as it can be read; ok is false if it is malformed somewhere.
+func partsOf(template string) (parts []sentencePart, ok bool) {
+	ok = true
+	for template != "" {
+		var inside string
+		outside, rest, bracket := strings.Cut(template, "[")
+		pieces, fine := piecesOf(outside)
+		ok = ok && fine && !strings.Contains(outside, "]")
+		parts = append(parts, sentencePart{alternatives: [][]piece{pieces}})
+		if !bracket {
+			break
+		}
+		inside, template, bracket = strings.Cut(rest, "]")
+		ok = ok && bracket && !strings.Contains(inside, "[")
+		group := sentencePart{bracketed: true}
+		for alternative := range strings.SplitSeq(inside, "|") {
+			pieces, fine := piecesOf(alternative)
+			ok = ok && fine
+			group.alternatives = append(group.alternatives, pieces)
+		}
+		parts = append(parts, group)
+	}
+	return parts, ok
+}
+
+// piecesOf reads what holds no brackets.
+func piecesOf(text string) (pieces []piece, ok bool) {
+	ok = true
+	for {
+		head, rest, found := strings.Cut(text, "{")
+		pieces = append(pieces, piece{text: head})
+		ok = ok && !strings.Contains(head, "}")
 		if !found {
-			return names, true
+			return pieces, ok
 		}
 		place, tail, closed := strings.Cut(rest, "}")
 		name, particle, particled := strings.Cut(place, ":")
-		if !closed || name == "" || strings.Contains(name, "{") || particled && particles[particle] == nil {
-			return names, false
+		if !closed {
+			return pieces, false
 		}
-		names = append(names, name)
-		template = tail
+		ok = ok && name != "" && !strings.Contains(name, "{") && (!particled || particles[particle] != nil)
+		pieces = append(pieces, piece{name: name, particle: particle})
+		text = tail
 	}
 }
-
-// sound is how a word ends, as far as Korean particles care.
-type sound int
-
-const (
-	openSound      sound = iota // a vowel: "서재"
-	consonantSound              // a final consonant other than ㄹ: "안방"
-	rieulSound                  // a final ㄹ: "거실"; (으)로 treats it like a vowel
-)
-
-// particles gives each pair its forms after a vowel, a consonant and ㄹ.
-var particles = map[string]*[3]string{
-	"을/를":    {"를", "을", "을"},
-	"이/가":    {"가", "이", "이"},
-	"은/는":    {"는", "은", "은"},
-	"와/과":    {"와", "과", "과"},
-	"(으)로":   {"로", "으로", "로"},
-	"이라는/라는": {"라는", "이라는", "이라는"},
-}
-
-// Particle returns the form of a particle pair that fits the last sound of a word, or "" for an unknown pair.
-func Particle(word, pair string) string {
-	forms := particles[pair]
-	if forms == nil {
-		return ""
-	}
-	return forms[lastSound(word)]
-}
-
-// lastSound finds how a word ends when it is read aloud in Korean; what cannot be read is skipped.
-func lastSound(word string) sound {
-	word = strings.TrimRightFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	last, _ := utf8.DecodeLastRuneInString(word)
-	switch {
-	case last >= '가' && last <= '힣':
-		return syllableSound(last)
-	case last >= '0' && last <= '9':
-		return digitSounds[last-'0']
-	case last < utf8.RuneSelf && unicode.IsLetter(last):
-		return latinSound(word)
-	}
-	return openSound
-}
-
-// syllableSound reads the final consonant out of a Hangul syllable's code: 28 finals, the ninth is ㄹ.
-func syllableSound(r rune) sound {
-	switch (r - '가') % 28 {
-	case 0:
-		return openSound
-	case 8:
-		return rieulSound
-	}
-	return consonantSound
-}
-
-// digitSounds: 영 일 이 삼 사 오 육 칠 팔 구. A final 0 is 십, 백, 천, 만 or 영: a consonant in any case.
-var digitSounds = [10]sound{
-	consonantSound, rieulSound, openSound, consonantSound, openSound,
-	openSound, consonantSound, rieulSound, rieulSound, openSound,
-}
-
-// latinSound follows how Koreans read Latin text: capitals letter by letter ("TV" is 티브이), words by sound.
-func latinSound(word string) sound {
-	start := strings.LastIndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !unicode.IsLetter(r) })
-	tail := word[start+1:]
-	if start >= 0 { // LastIndexFunc points at the first byte of the rune before the tail
-		_, size := utf8.DecodeRuneInString(word[start:])
-		tail = word[start+size:]
-	}
-	if tail == strings.ToUpper(tail) {
-		return letterSound(tail[len(tail)-1])
-	}
-	return spellingSound(strings.ToLower(tail))
-}
-
-// letterSound: 엘 and 알 end in ㄹ, 엠 and 엔 in another consonant, every other letter's name in a vowel.
-func letterSound(letter byte) sound {
-	switch letter {
-	case 'L', 'R':
-		return rieulSound
-	case 'M', 'N':
-		return consonantSound
-	}
-	return openSound
-}
-
-// spellingSound guesses the last sound of a Latin word from its spelling: hall → 홀, bedroom → 베드룸, office → 오피스.
-func spellingSound(word string) sound {
-	switch {
-	case hasAnySuffix(word, "l", "le"):
-		return rieulSound
-	case hasAnySuffix(word, "m", "n", "ng", "me", "ne", "ck"):
-		return consonantSound
-	}
-	// A short vowel before p, t or k closes the syllable (closet → 클로젯); a long one opens another (heat → 히트).
-	n := len(word)
-	closed := n >= 2 && strings.IndexByte("ptk", word[n-1]) >= 0 && isVowel(word[n-2]) && (n < 3 || !isVowel(word[n-3]))
-	if closed {
-		return consonantSound
-	}
-	return openSound
-}
-
-func hasAnySuffix(word string, suffixes ...string) bool {
-	for _, s := range suffixes {
-		if strings.HasSuffix(word, s) {
-			return true
-		}
-	}
-	return false
-}
-
-func isVowel(b byte) bool { return strings.IndexByte("aeiou", b) >= 0 }

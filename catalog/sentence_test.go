@@ -11,46 +11,6 @@ import (
 	"errand/catalog"
 )
 
-func TestParticleFollowsTheLastSound(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ word, object, subject, topic, with, toward string }{
-		{"안방", "을", "이", "은", "과", "으로"},
-		{"서재", "를", "가", "는", "와", "로"},
-		{"거실", "을", "이", "은", "과", "로"}, // ㄹ: a consonant for all but (으)로
-		{"주방", "을", "이", "은", "과", "으로"},
-		{"1", "을", "이", "은", "과", "로"},  // 일
-		{"2", "를", "가", "는", "와", "로"},  // 이
-		{"3", "을", "이", "은", "과", "으로"}, // 삼
-		{"방 6", "을", "이", "은", "과", "으로"},
-		{"7", "을", "이", "은", "과", "로"},   // 칠
-		{"8", "을", "이", "은", "과", "로"},   // 팔
-		{"10", "을", "이", "은", "과", "으로"}, // 십
-		{"A", "를", "가", "는", "와", "로"},   // 에이
-		{"방 L", "을", "이", "은", "과", "로"}, // 엘
-		{"N", "을", "이", "은", "과", "으로"},  // 엔
-		{"TV", "를", "가", "는", "와", "로"},  // 티브이
-		{"방R", "을", "이", "은", "과", "로"},  // 알
-		{"bedroom", "을", "이", "은", "과", "으로"},
-		{"Hall", "을", "이", "은", "과", "로"},
-		{"office", "를", "가", "는", "와", "로"},
-		{"closet", "을", "이", "은", "과", "으로"},
-		{"안방(큰방)", "을", "이", "은", "과", "으로"}, // a closing bracket has no sound
-		{"", "를", "가", "는", "와", "로"},
-	}
-	for _, tt := range tests {
-		got := []string{}
-		for _, pair := range []string{"을/를", "이/가", "은/는", "와/과", "(으)로"} {
-			got = append(got, catalog.Particle(tt.word, pair))
-		}
-		if want := []string{tt.object, tt.subject, tt.topic, tt.with, tt.toward}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: got %q, want %q", tt.word, got, want)
-		}
-	}
-	if got := catalog.Particle("안방", "까지"); got != "" {
-		t.Errorf("an unknown pair gave %q", got)
-	}
-}
-
 func TestRender(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"room": "거실", "pm": "12"}
@@ -68,6 +28,14 @@ func TestRender(t *testing.T) {
 		"07:00 {label} 알람":           "07:00 알람", // no gap either
 		"{pm} {label}":               "12",
 		"The value is {pm:unknown}.": "The value is 12.",
+		"[{label:을/를}|알람을] 지웠어요.":    "알람을 지웠어요.", // the first alternative that can be filled
+		"[{room:을/를}|방을] 치웠어요.":      "거실을 치웠어요.",
+		"[{label}에 ]있어요.":            "있어요.",
+		"가요[ ({label})].":            "가요.",
+		"가요[ ({room})].":             "가요 (거실).",
+		"[{room} {label}|{room}|집]":  "거실", // all of an alternative, or none
+		"가  나":                       "가 나",
+		"[{room}":                    "거실",
 	} {
 		if got := catalog.Render(template, values); got != want {
 			t.Errorf("%q: got %q, want %q", template, got, want)
@@ -85,11 +53,19 @@ func TestPlacesFindsWhatLintNeeds(t *testing.T) {
 		{"{room:을/를} {room} {pm}", []string{"room", "room", "pm"}, true},
 		{"plain", nil, true}, {"{room", nil, false}, {"room}", nil, false}, {"{}", nil, false},
 		{"{room:까지}", nil, false}, {"{a{b}}", nil, false}, {"{:을/를}", nil, false},
+		{"[{a}|{b:을/를}] {c}", []string{"a", "b", "c"}, true}, {"[{a}", nil, false}, {"{a}]", nil, false}, {"[[{a}]]", nil, false},
 	}
 	for _, tt := range tests {
 		if names, ok := catalog.Places(tt.template); !reflect.DeepEqual(names, tt.names) || ok != tt.ok {
 			t.Errorf("%q: got %q %v, want %q %v", tt.template, names, ok, tt.names, tt.ok)
 		}
+	}
+}
+
+func TestBarePlacesAreThoseThatMustHaveAValue(t *testing.T) {
+	t.Parallel()
+	if got := catalog.BarePlaces("[{a}|{b}] {c} {d:을/를}[, {e}]"); !reflect.DeepEqual(got, []string{"c", "d"}) {
+		t.Errorf("got %q", got)
 	}
 }
 

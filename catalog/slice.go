@@ -50,6 +50,12 @@ var UnknownReason = Reason{
 	Say: Text{Ko: "알 수 없는 이유로 멈췄어요.", En: "It stopped for a reason I do not know."},
 }
 
+// What is said at the end of a plan that never came to a catalog, and so to no step, unless its planner had a word to say.
+var (
+	UnbegunCancelled = Text{Ko: "취소했어요. 시작한 일은 없어요.", En: "I cancelled it. Nothing had been started."}
+	UnbegunFailed    = Text{Ko: "부탁하신 일을 시작하지 못했어요.", En: "I could not start what you asked for."}
+)
+
 // Reason looks a code up; a code that is not in the table gets the safe default.
 func (s *Slice) Reason(code string) Reason {
 	for i := range s.Reasons {

@@ -195,19 +195,19 @@ func TestLaw12ABlockWithoutAReasonIsUnknown(t *testing.T) {
 	}
 }
 
-// Each question at a boundary is the catalog's sentence for it, whatever may be answered.
+// Each question at a boundary is the catalog's sentence for it, and names what may be answered.
 func TestEveryQuestionHasItsSentence(t *testing.T) {
-	for want, optional := range map[string]bool{"retry,stop": false, "retry,skip,stop": true} {
+	for want, text := range map[string]string{"retry,stop": "Again?", "retry,skip,stop": "Again, or skip it?"} {
 		doc := threeSteps()
-		doc.Steps[0].Optional = optional
+		doc.Steps[0].Optional = strings.Contains(want, "skip")
 		slice := testSlice()
-		slice.Sentences["ask_decision"] = catalog.Text{En: "Again?"}
+		slice.Sentences["ask_decision"], slice.Sentences["ask_decision_skip"] = catalog.Text{En: "Again?"}, catalog.Text{En: "Again, or skip it?"}
 		s := &sim{t: t, now: askedAt, device: newModel(), submits: map[string]int{}}
 		s.state = plan.New(plan.Start{PlanID: testPlan, DeviceID: testDevice, Locale: "en", AskedAt: askedAt, Document: doc, Slice: slice})
 		s.take(plan.Begin{})
 		s.until("running", func() bool { return s.phase("move") == plan.StepRunning })
 		s.happens(plan.EventFailed, 80, "ASK_ME", true)
-		if q := s.state.Question; q == nil || q.Text != "Again?" || strings.Join(q.Choices, ",") != want {
+		if q := s.state.Question; q == nil || q.Text != text || strings.Join(q.Choices, ",") != want {
 			t.Errorf("asks %+v, want %s", q, want)
 		}
 	}

@@ -97,15 +97,6 @@ func (m *machine) askConsent(i int, hash string) {
 	st.Confirming = true
 }
 
-// doing is what a step does, in words: the capability, and the object.
-func (s *State) doing(i int) string {
-	title := s.capability(i).Title.In(s.Start.Locale)
-	if t := s.Steps[i].Target; t != nil {
-		return t.Label + ", " + title
-	}
-	return title
-}
-
 // askSelect asks which of the objects is meant.
 func (m *machine) askSelect(i int, sentence string) {
 	st := &m.s.Steps[i]
@@ -115,7 +106,7 @@ func (m *machine) askSelect(i int, sentence string) {
 		q.Choices = append(q.Choices, t.ID)
 	}
 	q.Choices = append(q.Choices, choiceNone)
-	m.ask(q, sentence, map[string]string{"what": m.s.capability(i).Title.In(m.s.Start.Locale), "choices": labels(found)})
+	m.ask(q, sentence, map[string]string{"what": m.s.doing(i), "choices": labels(found)})
 	st.Confirming = true
 }
 

@@ -140,7 +140,7 @@ func TestLaw20WhatIsSaidFollowsFromWhatIsSo(t *testing.T) {
 	}{
 		"all done":         {func(*sim) {}, plan.Completed, "Done. Done. Done. All done."},
 		"nobody could see": {func(s *sim) { s.device.verdict = plan.Unverified }, plan.Completed, "Done. Probably done. Done. Not all confirmed."},
-		"one not so":       {func(s *sim) { s.device.verdict = plan.Contradicted }, plan.NotAsExpected, "Done. It is not as expected."},
+		"one not so":       {func(s *sim) { s.device.verdict = plan.Contradicted }, plan.NotAsExpected, "Done. Not so: purify. It is not as expected."},
 		"the second fails": {func(s *sim) { s.device.fail["purify"] = &plan.Report{Code: "MOVE_POLICY_NOT_ALLOWED"} }, plan.Failed, "Done. Could not. Not the rest. Moving is not allowed."},
 		"the first fails":  {func(s *sim) { s.device.fail["move"] = &plan.Report{Code: "MOVE_POLICY_NOT_ALLOWED"} }, plan.Failed, "Could not. Moving is not allowed."},
 	} {

@@ -242,7 +242,7 @@ func TestLaw20ASentenceHasNumbersAndTruths(t *testing.T) {
 	}
 	s.state.Document.Steps[1].Action.Arguments = map[string]any{"fast": true}
 	s.device.result = map[string]any{"level": 7.5}
-	if o := s.settle(); o.State != plan.Completed || !strings.Contains(o.TTSResponse, "7.5, true.") {
+	if o := s.settle(); o.State != plan.Completed || !strings.Contains(o.TTSResponse, "7.5, 예.") {
 		t.Errorf("%s, says %q", o.State, o.TTSResponse)
 	}
 }

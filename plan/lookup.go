@@ -63,7 +63,7 @@ func Objects(context map[string]any, object *catalog.Object, arguments map[strin
 			continue
 		}
 		revision, _ := fields["revision"].(string)
-		found = append(found, Target{ID: id, Revision: revision, Label: catalog.Render(object.Choice.In(locale), spoken(fields))})
+		found = append(found, Target{ID: id, Revision: revision, Label: catalog.Render(object.Choice.In(locale), spoken(locale, fields))})
 	}
 	return distinct(found), known
 }

@@ -31,18 +31,18 @@ func (m *machine) choices(i int) (choices []string, sentence string) {
 	optional := m.s.Document.Steps[i].Optional && !st.inFlight()
 	switch {
 	case m.s.Boundary.Observed != nil: // nothing failed: the plan can go on as it was
-		return []string{"continue", "stop"}, "ask_wait"
+		return []string{"continue", "stop"}, "ask_continue"
 	case st.inFlight(): // a blocked task is alive: it may yet go on by itself
 		return []string{"wait", "stop"}, "ask_wait"
 	case m.mayRetry(i) && optional:
-		return []string{"retry", "skip", "stop"}, "ask_decision"
+		return []string{"retry", "skip", "stop"}, "ask_decision_skip"
 	case m.mayRetry(i):
 		return []string{"retry", "stop"}, "ask_decision"
 	}
 	// There is nothing to try again, as after a binding that failed.
 	switch _, home := m.wayHome(i); {
 	case home && optional:
-		return []string{"return", "skip", "stop"}, "ask_rest"
+		return []string{"return", "skip", "stop"}, "ask_rest_skip"
 	case home:
 		return []string{"return", "stop"}, "ask_rest"
 	}

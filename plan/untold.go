@@ -55,7 +55,7 @@ func (m *machine) askIfDead() {
 		m.end(Failed, &Report{Code: codeUnresolved, Detail: op.ID + ": " + op.Why})
 	default:
 		m.ask(Question{Kind: askUntold, StepID: m.s.Steps[i].ID, OperationID: op.ID, Choices: []string{"retry", "stop"}}, "ask_untold",
-			map[string]string{"what": m.s.capability(i).Title.In(m.s.Start.Locale)})
+			map[string]string{"what": m.s.doing(i)})
 	}
 }
 

@@ -135,16 +135,19 @@ func TestHomeSentences(t *testing.T) {
 		capability, locale, want string
 		values                   map[string]string
 	}{
-		{"alarm_delete", "ko", "07:00 출근 알람을 지웠어요.", map[string]string{"time": "07:00", "label": "출근"}},
-		{"alarm_delete", "ko", "07:00 알람을 지웠어요.", map[string]string{"time": "07:00"}},
-		{"alarm_delete", "en", "I deleted the 07:00 alarm.", map[string]string{"time": "07:00"}},
+		{"alarm_delete", "ko", "07:00 출근 알람을 지웠어요.", map[string]string{"target": "07:00 출근 알람"}},
+		{"alarm_delete", "en", "I deleted the 07:00 alarm.", map[string]string{"target": "the 07:00 alarm"}},
 		{"alarm_search", "ko", "알람이 0개 있어요.", map[string]string{"count": "0"}},
-		{"alarm_search", "en", "Alarms found: 2. 07:00 출근, 07:00 운동", map[string]string{"count": "2", "listed": "07:00 출근, 07:00 운동"}},
-		{"light_on", "ko", "안방 스탠드를 켰어요.", map[string]string{"room_name": "안방", "name": "스탠드"}},
-		{"light_off", "ko", "거실 천장등을 껐어요.", map[string]string{"room_name": "거실", "name": "천장등"}},
-		{"door_lock", "ko", "베란다를 잠갔어요.", map[string]string{"name": "베란다"}},
-		{"door_lock", "ko", "현관을 잠갔어요.", map[string]string{"name": "현관"}},
-		{"door_unlock", "ko", "현관 잠금을 풀었어요.", map[string]string{"name": "현관"}},
+		{"alarm_search", "en", "Alarms found: 2. 07:00 출근, 07:00 운동.", map[string]string{"count": "2", "listed": "07:00 출근, 07:00 운동"}},
+		{"alarm_search", "ko", "알람을 찾아봤어요.", nil},
+		{"light_on", "ko", "안방 스탠드를 켰어요.", map[string]string{"target": "안방 스탠드"}},
+		{"light_on", "ko", "안방 스탠드 (2)를 켰어요.", map[string]string{"target": "안방 스탠드 (2)"}},
+		{"light_off", "ko", "거실 천장등을 껐어요.", map[string]string{"target": "거실 천장등"}},
+		{"door_lock", "ko", "거실 베란다를 잠갔어요.", map[string]string{"target": "거실 베란다"}},
+		{"door_lock", "ko", "현관을 잠갔어요.", map[string]string{"target": "현관"}},
+		{"door_unlock", "ko", "현관 잠금을 풀었어요.", map[string]string{"target": "현관"}},
+		{"device_status", "ko", "배터리는 80퍼센트예요.", map[string]string{"battery_level": "80"}},
+		{"device_status", "en", "I am in the 거실.", map[string]string{"current_room_name": "거실"}},
 	} {
 		if got := catalog.Render(mustCapability(t, c.capability).Say["done"].In(c.locale), c.values); got != c.want {
 			t.Errorf("%s in %s: %q, want %q", c.capability, c.locale, got, c.want)

@@ -11,20 +11,23 @@ import (
 
 // PlanSentences lists the sentences about a whole plan that every catalog has, with the places each may use.
 //
-// `steps` is what was said about the steps, `reason` a reason's own sentence, `said` a room as the person named it,
-// `known` the rooms there are, `offers` what can be asked for, `what` the titles of capabilities. Those that begin with ask are
-// questions, those that begin with steer answer words that steer.
+// `steps` is what was said about the steps, `rest` how those stand that came to no end, `reason` a reason's own sentence, `said` a
+// room as the person named it, `known` the rooms there are, `offers` what can be asked for, `what` what steps do, `which` the
+// object or the room of one, `choices` the objects there are. Those that begin with ask are questions, those that begin with steer
+// answer words that steer, and those that begin with step or rest are parts of others.
 func PlanSentences() map[string][]string {
 	return map[string][]string{
-		"done": {"steps"}, "done_unsure": {"steps"}, "partly": {"steps", "reason"}, "failed": {"steps", "reason"}, "cancelled": {"steps"},
-		"unresolved": {"reason"}, "no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
+		"done": {"steps"}, "done_unsure": {"steps"}, "done_otherwise": {"steps", "rest"}, "partly": {"steps", "reason", "rest"}, "failed": {"steps", "reason", "rest"},
+		"returned": {"steps", "reason", "rest"}, "not_as_expected": {"steps", "rest"}, "not_confirmed": {"steps", "what"}, "unresolved": {"steps", "reason", "rest"},
+		"cancelled": {"steps", "rest"}, "cancelled_unbegun": {}, "cancelled_late": {"steps"}, "cancelled_unresolved": {"steps", "rest"},
+		"step_named": {"what", "which"}, "step_contradicted": {"what"}, "rest_stopped": {"what"}, "rest_unstarted": {"what"}, "rest_unknown": {"what"},
+		"no_plan": {"offers"}, "cannot_ground": {"said", "known"}, "ambiguous_room": {"said", "known"},
 		"no_model": {"offers"}, "model_down": {"offers"}, "model_spent": {"offers"}, "model_refused": {}, "plan_unsure": {"offers"}, "which_room": {"known"},
-		"done_otherwise": {"steps"}, "not_as_expected": {"steps"}, "not_confirmed": {"steps"}, "returned": {"steps", "reason"},
-		"ask_decision": {"reason"}, "ask_confirm": {"what"}, "ask_select": {"what", "choices"}, "ask_select_again": {"what", "choices"},
-		"ask_wait": {"reason"}, "ask_rest": {"reason"}, "ask_late": {}, "ask_unverified": {"steps"},
+		"ask_decision": {"reason"}, "ask_decision_skip": {"reason"}, "ask_continue": {"reason"}, "ask_wait": {"reason"}, "ask_rest": {"reason"}, "ask_rest_skip": {"reason"},
+		"ask_confirm": {"what"}, "ask_select": {"what", "choices"}, "ask_select_again": {"what", "choices"}, "ask_late": {}, "ask_unverified": {"steps"},
 		"ask_untold":    {"what"},
 		"steer_nothing": {}, "steer_foreign": {}, "steer_unsettled": {}, "steer_several": {}, "steer_over": {}, "steer_stopping": {"what"}, "steer_stopped": {}, "steer_pausing": {"what"},
-		"steer_paused": {}, "steer_resumed": {}, "steer_held": {}, "steer_not_paused": {}, "steer_answered": {}, "steer_answered_before": {}, "steer_no_question": {},
+		"steer_something": {}, "steer_paused": {}, "steer_resumed": {}, "steer_held": {}, "steer_not_paused": {}, "steer_answered": {}, "steer_answered_before": {}, "steer_no_question": {},
 		"steer_mixed": {}, "steer_rest": {"said"}, "follow_up_taken": {}, "follow_up_refused": {},
 	}
 }
@@ -182,7 +185,7 @@ func (l *linter) text(path string, t catalog.Text, allowed []string) {
 	for _, s := range []struct{ language, sentence string }{{"ko", t.Ko}, {"en", t.En}} {
 		names, ok := catalog.Places(s.sentence)
 		if !ok {
-			l.fault(border.Field(path, s.language), "bad_sentence", "has a place that is not {name} or {name:particle}")
+			l.fault(border.Field(path, s.language), "bad_sentence", "has a place that is not {name} or {name:particle}, or a bracket that is not closed")
 			continue
 		}
 		for _, name := range names {

@@ -61,7 +61,9 @@ func (l *linter) capability(c *catalog.Capability, path string) {
 	l.shows(c, path)
 	l.confirm(c, border.Field(path, "confirm"))
 	for _, name := range sortedKeys(c.Say) {
-		l.text(border.Field(border.Field(path, "say"), name), c.Say[name], fillers(c))
+		at := border.Field(border.Field(path, "say"), name)
+		l.text(at, c.Say[name], fillers(c))
+		l.gaps(at, c, name)
 	}
 }
 
@@ -201,4 +203,17 @@ func fillers(c *catalog.Capability) []string {
 		return append(names, "tts_response") // all that such a step gives away
 	}
 	return slices.Concat(names, each(c.ResultContract.BindableResultFields, func(f catalog.ResultField) string { return f.Name }))
+}
+
+// gaps faults what may have nothing to say and yet stands outside of brackets: the sentence would be said with a hole in it.
+func (l *linter) gaps(path string, c *catalog.Capability, sentence string) {
+	for _, s := range []struct{ language, text string }{{"ko", c.Say[sentence].Ko}, {"en", c.Say[sentence].En}} {
+		for _, name := range catalog.BarePlaces(s.text) {
+			slot, isSlot := c.Slot(name)
+			sure := isSlot && slot.Required || name == "tts_response" || name == "target" && sentence != "failed" // nothing may have been chosen
+			if !sure {
+				l.fault(border.Field(path, s.language), "gap", "uses {%s}, which may have no value: put what is said with it in brackets", name)
+			}
+		}
+	}
 }

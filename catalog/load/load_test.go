@@ -126,6 +126,18 @@ sentences:
   ask_select: {ko: "{what} {choices}", en: "{what} {choices}"}
   ask_select_again: {ko: "{what} {choices}", en: "{what} {choices}"}
   steer_nothing: {ko: 없음, en: Nothing}
+  steer_something: {ko: 하던 일, en: Something}
+  cancelled_unbegun: {ko: 취소, en: Cancelled}
+  cancelled_late: {ko: 늦음, en: Late}
+  cancelled_unresolved: {ko: 모름, en: Unknown}
+  step_named: {ko: "{what}[({which})]", en: "{what}[ ({which})]"}
+  step_contradicted: {ko: "{what:이/가} 아님", en: "Not {what}"}
+  rest_stopped: {ko: "{what} 멈춤", en: "Stopped {what}"}
+  rest_unstarted: {ko: "{what} 안 함", en: "Not begun {what}"}
+  rest_unknown: {ko: "{what} 모름", en: "Unknown {what}"}
+  ask_decision_skip: {ko: "다시?", en: "Again?"}
+  ask_continue: {ko: "계속?", en: "On?"}
+  ask_rest_skip: {ko: "나머지?", en: "Rest?"}
   steer_answered_before: {ko: 먼저, en: Before}
   steer_foreign: {ko: 남의 것, en: Foreign}
   steer_unsettled: {ko: 모름, en: Unknown}
@@ -266,6 +278,7 @@ var breaks = map[string]struct{ old, new, path, says string }{
 	"read_back that moves":    {"read_back: status", "read_back: purify", "capabilities[0].read_back", "not read_only"},
 	"irreversible":            {"impact: reversible", "impact: irreversible\n    confirm: {policy: never}", "capabilities[0].confirm.policy", "always confirmed"},
 	"say of nothing":          {"{position_name}에 왔어요", "{room}에 왔어요", "capabilities[0].say.done.ko", "{room}"},
+	"say with a gap":          {"{position_name}에 왔어요", "{area_id}에 왔어요", "capabilities[0].say.done.ko", "in brackets"},
 	"say with a bad place":    {"At {position_name}", "At {position_name", "capabilities[0].say.done.en", "{name}"},
 	"say with a bad suffix":   {"{position_name}에 왔어요", "{position_name:까지} 왔어요", "capabilities[0].say.done.ko", "particle"},
 	"say incomplete":          {"      unverified: {ko: 아마 왔어요, en: Probably there}\n", "", "capabilities[0].say.unverified", "is missing"},

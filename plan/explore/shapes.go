@@ -133,7 +133,9 @@ func slice() *catalog.Slice {
 	}
 	sentences := map[string]catalog.Text{}
 	for _, s := range []string{"done", "done_unsure", "done_otherwise", "partly", "failed", "cancelled", "unresolved", "returned",
-		"ask_late", "ask_wait", "ask_rest", "ask_decision", "ask_unverified", "ask_confirm", "ask_select", "ask_select_again", "not_confirmed", "not_as_expected"} {
+		"ask_late", "ask_wait", "ask_rest", "ask_decision", "ask_unverified", "ask_confirm", "ask_select", "ask_select_again", "not_confirmed", "not_as_expected",
+		"cancelled_unbegun", "cancelled_late", "cancelled_unresolved", "step_named", "step_contradicted", "rest_stopped", "rest_unstarted", "rest_unknown",
+		"ask_decision_skip", "ask_continue", "ask_rest_skip", "ask_untold"} {
 		sentences[s] = catalog.Text{Ko: s + ": {steps}"}
 	}
 	return &catalog.Slice{Digest: "explored", Sentences: sentences,

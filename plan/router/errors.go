@@ -3,6 +3,7 @@ package router
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"errand/catalog"
@@ -45,7 +46,21 @@ func (e *AmbiguousRoom) Error() string {
 	return fmt.Sprintf("%q may be any of %s; say which", e.Said, strings.Join(described(e.Candidates), ", "))
 }
 
-// described names rooms so that two of the same name can be told apart.
+// names are those of the rooms, by which a person can say which is meant; none if all have the same.
+func (e *AmbiguousRoom) names() []string {
+	var names []string
+	for _, r := range e.Candidates {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// described names rooms so that an operator can tell two of the same name apart.
 func described(rooms []catalog.Room) []string {
 	names := make([]string, len(rooms))
 	for i, r := range rooms {
@@ -65,7 +80,7 @@ func Explain(c *catalog.Catalog, err error, locale string) string {
 			map[string]string{"said": unknown.Said, "known": strings.Join(unknown.Known, ", ")})
 	case errors.As(err, &ambiguous):
 		return catalog.Render(c.Sentences["ambiguous_room"].In(locale),
-			map[string]string{"said": ambiguous.Said, "known": strings.Join(described(ambiguous.Candidates), ", ")})
+			map[string]string{"said": ambiguous.Said, "known": strings.Join(ambiguous.names(), ", ")})
 	case errors.As(err, &none):
 		return catalog.Render(c.Sentences["no_plan"].In(locale), map[string]string{"offers": strings.Join(none.Offers, ", ")})
 	}

@@ -312,7 +312,8 @@ func TestExplainSpeaksToThePerson(t *testing.T) {
 	}{
 		{"다락방으로 가줘", "ko", home[:2], "다락방이라는 방을 찾지 못했어요. 제가 아는 방: 거실, 서재"},
 		{"go to the garage", "en", home[:2], "I know no room called garage. The rooms I know: 거실, 서재"},
-		{"안방으로 가줘", "ko", twins, "안방이라는 방이 여러 곳이에요. 어느 방인지 알려주세요. 안방 (6), 안방 (9)"},
+		{"안방으로 가줘", "ko", twins, "안방이라는 방이 여러 곳이에요. 방 이름을 서로 다르게 지어 주세요."},
+		{"작은방으로 가줘", "ko", []catalog.Room{{ID: "6", Name: "작은방"}, {ID: "9", Name: "작은 방"}}, "작은방이라는 방이 여러 곳이에요. 어느 방인지 알려 주세요. 작은방, 작은 방"},
 		{"노래해줘", "ko", nil, "그 말씀은 잘 모르겠어요. 제가 할 수 있는 일: 방으로 가기, "},
 		{"sing", "en", nil, "I do not know how to do that. What I can do: go to a room, "},
 	} {

@@ -226,7 +226,7 @@ func (a *API) moving(v plan.View, locale string) (titles []string) {
 	for _, step := range v.Steps {
 		switch step.State {
 		case plan.StepSubmitting, plan.StepAccepted, plan.StepRunning, plan.StepBlocked, plan.StepUnknown:
-			title := step.CapabilityID
+			title := a.sentence("steer_something", locale, nil) // its plan knows another catalog
 			if c, known := a.whole.Capability(step.CapabilityID); known {
 				title = c.Title.In(locale)
 			}

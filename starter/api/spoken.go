@@ -130,7 +130,7 @@ func (a *API) tell(s spoken, v plan.View, moving string, over, refused bool) str
 	ends := s.Verb == stop || s.Verb == cancelPlan
 	switch {
 	case over && v.Outcome != nil && v.Outcome.TTSResponse != "" && (ends || s.Verb == answerIt) && len(s.Plans) == 1 && !refused:
-		return v.Outcome.TTSResponse // of one that was cancelled before there were steps there is none
+		return v.Outcome.TTSResponse
 	case over && ends:
 		return say("steer_stopped")
 	case over:

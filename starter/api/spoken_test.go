@@ -60,7 +60,7 @@ func TestWordsThatSteerGoToThePlanAndStartNothing(t *testing.T) {
 		{"잠깐만", named, plan.Pause{Token: "voice", By: by}, plan.Paused, "끝까지 하고"},
 		{"hold on", "", plan.Pause{Token: "voice", By: by}, plan.Paused, "I will finish this, and wait"},
 		{"계속해", named, plan.Resume{Token: "voice", By: by}, plan.Running, "계속할게요"},
-		{"계속해", named, plan.Resume{Token: "voice", By: by}, plan.Paused, "다른 사람이"},
+		{"계속해", named, plan.Resume{Token: "voice", By: by}, plan.Paused, "다른 분이"},
 		{"그리고 거실도 청소해줘", named, plan.FollowUp{Text: "거실 청소해줘", By: by}, plan.Running, "이어서 할 수 있는지"},
 		{"and then go back", "", plan.FollowUp{Text: "go back", By: by}, plan.Running, "whether I can do that next"},
 	} {
