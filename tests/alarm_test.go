@@ -263,7 +263,7 @@ func alarmBoast(t *testing.T, s *stack.Stack) {
 	j.answers(j.asked("confirm"), "yes")
 	o := wantOutcome(t, j.plan, plan.NotAsExpected, "failed")
 	j.left(before)
-	j.says(o, "지웠다고 해요.", "확인해 보니")
+	j.says(o, "지운 줄 알았는데", "확인해 보니")
 	if o.Steps[0].Phase != plan.StepContradicted || o.Steps[0].Receipt.Verdict != plan.Contradicted {
 		t.Errorf("the step is %+v", o.Steps[0])
 	}

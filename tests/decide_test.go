@@ -361,7 +361,7 @@ func quotaEndsMidPlan(d *deciding) {
 	d.mind.script(d.name, decides("retry", ""), standin.QuotaSpent(time.Second))
 	d.begin(fails, robot.Fault{Kind: robot.FaultFail, Method: "setStationaryPurify", ReasonCode: robot.ReasonMovePolicy})
 	o := d.ends(plan.Failed, "failed", "arrived")
-	if o.LLMCalls != 2 || !strings.Contains(o.TTSResponse, "도착했어요") || !strings.Contains(o.TTSResponse, "마치지 못했어요") {
+	if o.LLMCalls != 2 || !strings.Contains(o.TTSResponse, "도착했어요") || !strings.Contains(o.TTSResponse, "다 하지는 못했어요") {
 		d.Errorf("%d calls, and the person hears %q", o.LLMCalls, o.TTSResponse)
 	}
 	d.onRecord("table", plan.DecideCancel, "quota_spent")
