@@ -89,7 +89,16 @@ func (l *lab) online(t *testing.T) {
 // run sends a plan whose one step is system.run.
 func (l *lab) run(t *testing.T, argv []string) *stack.Plan {
 	t.Helper()
-	return l.submit(t, "system_run", "run", map[string]any{"command": argv})
+	p := l.submit(t, "system_run", "run", map[string]any{"command": argv})
+	consent(t, p)
+	return p
+}
+
+// consent says yes to a command: each run of one is confirmed by a person, whatever the operator says of its impact.
+func consent(t *testing.T, p *stack.Plan) {
+	t.Helper()
+	v := p.Await(t, "asks for consent", func(v plan.View) bool { return v.Question != nil && v.Question.Kind == "confirm" })
+	p.Answer(t, v.Question.ID, "yes")
 }
 
 func (l *lab) submit(t *testing.T, capability, operation string, arguments map[string]any) *stack.Plan {
@@ -159,6 +168,7 @@ func TestARealNode(t *testing.T) {
 		l.node.start(t, "") // by the device token that it keeps, and no other
 		l.online(t)
 		asked(t, p, "retry")
+		consent(t, p) // to the second run: the first yes was for the first
 		o := ends(t, p, plan.Completed)
 		// The first run's own process may outlive its node, and nobody will ever tell: that is why a person is asked.
 		if count("began") != 2 || count("done") < 1 || o.Steps[0].OperationID != p.ID+"/a/2" {
