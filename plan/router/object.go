@@ -28,14 +28,23 @@ var thing = regexp.MustCompile(`(거|것|꺼|걸)?(이랑|랑|하고|과|와|은
 // ChooseObject tells which of several things words mean: by its place ("두 번째 거", "the second"), or by words that only it
 // is called by. Words that fit two of them, or name two, mean none: it is never a guess.
 func ChooseObject(text string, labels []string) (n int, ok bool) {
+	if n, counts := Counts(text); counts {
+		return n, n < len(labels)
+	}
+	words, _ := read(text)
+	return namedBy(words, labels)
+}
+
+// Counts tells whether words mean one of several by its place alone, and which, from 0: without several they mean nothing.
+func Counts(text string) (n int, ok bool) {
 	words, _ := read(text)
 	said := strings.Join(drop(words, articles["en"]), "")
 	for i, p := range nths {
 		if p.MatchString(said) {
-			return i, i < len(labels)
+			return i, true
 		}
 	}
-	return namedBy(words, labels)
+	return 0, false
 }
 
 // namedBy finds the one label that has a word of its own among those said, while no other has.

@@ -75,13 +75,14 @@ func (a *API) meaning(ctx context.Context, u Utterance, d registry.Device) (i in
 	if !follows {
 		wish = u.RecognizedText
 	}
+	_, counts := router.Counts(u.RecognizedText)
 	switch {
 	case heard.Control == router.Mixed:
 		return intent{Verb: mixed}, wish, nil
 	case heard.Control == router.Stop:
 		i, err = a.everything(ctx, d.ID, active)
 		return i, wish, err
-	case !steers && !follows && active == "":
+	case !steers && !follows && !counts && active == "":
 		return intent{Verb: start}, wish, nil
 	}
 	i, err = a.aboutOne(ctx, d.ID, active)
@@ -139,7 +140,7 @@ func (a *API) choice(text string, q *plan.Question) (string, bool) {
 	if n, fits := router.ChooseObject(text, q.Labels()); fits && n < len(q.Options) {
 		return q.Choices[n], true
 	}
-	return router.Choose(a.Catalog, text, q.Choices)
+	return router.Choose(a.Catalog, text, q.Choices[len(q.Options):]) // an object's id is no word
 }
 
 // everything is what a stop is about: all plans of the device, the one that moves it first.

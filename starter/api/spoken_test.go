@@ -278,3 +278,27 @@ func TestAStopWhileItIsBeingPlannedIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// "두 번째 거" means something only to who was asked which: the device's only plan, named or not. Where nobody asked it is a wish.
+func TestAPlaceAmongSeveralAnswersWhoAsked(t *testing.T) {
+	which := plan.View{State: plan.WaitingUser, Question: &plan.Question{ID: "q-1", Kind: "select", Choices: []string{"yes", "b", "none"},
+		Options: []plan.Target{{ID: "yes", Label: "07:00 출근 알람"}, {ID: "b", Label: "07:00 운동 알람"}}}}
+	for text, want := range map[string]string{"두 번째 거": "b", "the first one": "yes", "아니": "none"} {
+		h := busy(t, "p-1")
+		h.standing(which)
+		h.say(text, "")
+		if taken := []any{plan.Answer{QuestionID: "q-1", Choice: want, By: "tester", MayConfirm: true}}; !reflect.DeepEqual(h.plans.taken, taken) || len(h.plans.started) != 0 {
+			t.Errorf("%q: taken %+v, started %v", text, h.plans.taken, h.plans.started)
+		}
+	}
+	// Yes says nothing about which, whatever the things are called.
+	h := busy(t, "p-1")
+	h.standing(which)
+	if h.say("응", ""); len(h.plans.taken) != 0 || len(h.plans.started) != 0 {
+		t.Errorf("yes: taken %+v, started %v", h.plans.taken, h.plans.started)
+	}
+	h = newHouse(t, "robot")
+	if h.say("두 번째 거", ""); len(h.plans.started) != 1 {
+		t.Errorf("nobody asked, and it started %v", h.plans.started)
+	}
+}
