@@ -34,16 +34,16 @@ func (d *Device) Prepare(ctx context.Context, c plan.Prepare) (plan.Prepared, er
 func (d *Device) prepared(c plan.Prepare, seen map[string]any, out *plan.Prepared) (unknown bool) {
 	out.Report, out.Candidates, out.StateVersion = nil, nil, ""
 	if c.Object != nil {
-		found, known := plan.Objects(seen, c.Object, c.Arguments, c.Locale)
-		if !known {
-			out.Report = untold("context." + c.Object.Area + ".items")
+		found, untold := plan.Objects(seen, c.Object, c.Named, c.Arguments, c.Locale)
+		if untold != nil {
+			out.Report = unclear(untold)
 			return true
 		}
 		out.Candidates = found
 	}
-	version, absent := plan.BoundState(seen, c.Binds)
-	if absent != "" {
-		out.Report = untold(absent)
+	version, untold := plan.BoundState(seen, c.Binds)
+	if untold != nil {
+		out.Report = unclear(untold)
 		return true
 	}
 	out.StateVersion = version
@@ -52,8 +52,8 @@ func (d *Device) prepared(c plan.Prepare, seen map[string]any, out *plan.Prepare
 	return truth == condition.Unknown
 }
 
-func untold(path string) *plan.Report {
-	return &plan.Report{Code: plan.CodeStateUnknown, Params: map[string]any{"path": path}, Detail: path + " is not in the device's context, or is stale"}
+func unclear(u *plan.Untold) *plan.Report {
+	return &plan.Report{Code: plan.CodeStateUnknown, Params: map[string]any{"path": u.Path}, Detail: u.Error()}
 }
 
 // holds evaluates preconditions. The report is nil if all of them are true.
@@ -78,20 +78,20 @@ func changed(e *plan.Expect, seen map[string]any) *plan.Report {
 	if e == nil {
 		return nil
 	}
-	version, absent := plan.BoundState(seen, e.Binds)
+	version, untold := plan.BoundState(seen, e.Binds)
 	switch {
-	case absent != "":
-		return untold(absent)
+	case untold != nil:
+		return unclear(untold)
 	case version != e.StateVersion:
 		return &plan.Report{Code: "STATE_CHANGED", Detail: fmt.Sprintf("%v changed since it was looked at", e.Binds)}
 	case e.Target == nil:
 		return nil
 	}
-	revision, state := plan.Revision(seen, e.Area, e.Target.ID)
+	revision, there, untold := plan.Revision(seen, e.Area, e.Target.ID)
 	switch {
-	case state == plan.ObjectUntold:
-		return untold("context." + e.Area + ".items")
-	case state == plan.ObjectGone:
+	case untold != nil:
+		return unclear(untold)
+	case !there:
 		return &plan.Report{Code: "TARGET_NOT_FOUND", Params: map[string]any{"id": e.Target.ID}, Detail: e.Area + " has it no more"}
 	case revision != e.Target.Revision:
 		return &plan.Report{Code: "STATE_CHANGED", Params: map[string]any{"id": e.Target.ID},

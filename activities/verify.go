@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -108,12 +109,20 @@ func changedSince(seen map[string]any, c plan.Verify) string {
 	return ""
 }
 
-// mentioned keeps the areas that an expression speaks of: the observed state of the receipt.
+// maxObserved bounds what is kept of one area, in bytes: a receipt stays in the plan's history.
+const maxObserved = 8 << 10
+
+// mentioned keeps the areas that an expression speaks of: the observed state of the receipt. Of one that is too large it keeps how
+// large it was.
 func mentioned(seen map[string]any, expression string) map[string]any {
 	kept := make(map[string]any)
 	for area, value := range seen {
-		if area != "map" && strings.Contains(expression, "context."+area) {
-			kept[area] = value
+		if area == "map" || !strings.Contains(expression, "context."+area) {
+			continue
+		}
+		kept[area] = value
+		if raw, err := json.Marshal(value); err != nil || len(raw) > maxObserved {
+			kept[area] = map[string]any{"left_out_bytes": len(raw)}
 		}
 	}
 	return kept

@@ -119,7 +119,7 @@ func (m *machine) settled(q Question, choice, by string) {
 	case q.Kind == askConfirm && choice == choiceYes:
 		st.Confirmation = &Confirmation{QuestionID: q.ID, By: by, At: m.at, Until: m.at + confirmFor, Hash: q.Consent}
 		return
-	case q.Kind == askSelect:
+	case q.Kind == askSelect && choice != choiceNone:
 		for _, t := range q.Options {
 			if t.ID == choice {
 				m.choose(i, t)
@@ -131,7 +131,7 @@ func (m *machine) settled(q Question, choice, by string) {
 	if by == "" {
 		code = codeConfirmPassed
 	}
-	m.unwanted(i, Report{Code: code, Detail: q.Kind})
+	m.unwanted(i, Report{Code: code, Detail: "question " + q.ID})
 }
 
 // unwanted leaves out a step that a person does not want, or did not say yes to: the plan goes on without it if it may.

@@ -21,13 +21,15 @@ type Prepare struct {
 	Binds []string `json:"binds,omitempty"`
 	// Object is where the candidates are; nil if the step acts on no object of the home.
 	Object *catalog.Object `json:"object,omitempty"`
-	Locale string          `json:"locale,omitempty"`
+	// Named is the id of the object that is chosen already, by the plan or by a person; "" if none is.
+	Named  string `json:"named,omitempty"`
+	Locale string `json:"locale,omitempty"`
 }
 
 // Prepared answers Prepare.
 type Prepared struct {
 	OperationID string `json:"operation_id"`
-	// Candidates are the objects that fit what the plan says, in the device's order.
+	// Candidates are the objects that fit what the plan says, in the device's order; see Objects for how many.
 	Candidates   []Target `json:"candidates,omitempty"`
 	StateVersion string   `json:"state_version,omitempty"`
 	// Report says why the step cannot be carried out now: a precondition, or a state that nobody can tell.
@@ -119,6 +121,7 @@ func (m *machine) prepare(i int) {
 		Preconditions: c.Preconditions, Binds: m.s.binds(i), Locale: m.s.Start.Locale}
 	if slot := c.ObjectSlot(); slot != nil {
 		p.Object = slot.Object
+		p.Named, _ = st.Arguments[slot.Name].(string)
 	}
 	m.do(p)
 }
@@ -175,7 +178,7 @@ func (m *machine) targeted(i int) bool {
 		m.refuseUnsent(i, Report{Code: codeTargetGone, Params: m.s.hints(i)})
 	case len(found) > maxChoices:
 		st.Prep = nil
-		m.refuseUnsent(i, Report{Code: codeTargetMany, Params: map[string]any{"count": float64(len(found))}})
+		m.refuseUnsent(i, Report{Code: codeTargetMany, Params: map[string]any{"more_than": float64(maxChoices)}})
 	case wanted != nil:
 		st.Target = nil
 		m.askSelect(i, "ask_select_again")
@@ -237,7 +240,8 @@ func (s *State) hints(i int) map[string]any {
 func (m *machine) choose(i int, t Target) {
 	st := &m.s.Steps[i]
 	st.Target = &t
-	arguments := maps.Clone(st.Arguments)
+	arguments := map[string]any{} // not a clone of the step's: those are nil in a new run, if there are none
+	maps.Copy(arguments, st.Arguments)
 	arguments[m.s.capability(i).ObjectSlot().Name] = t.ID
 	st.Arguments = arguments
 	m.log(Entry{Kind: "target", Step: st.ID, To: t.ID, Text: t.Label})

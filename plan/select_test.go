@@ -190,3 +190,14 @@ func TestChoicesCanBeToldApart(t *testing.T) {
 		t.Errorf("%s for %+v, says %q", o.State, o.Reason, o.TTSResponse)
 	}
 }
+
+// "불 켜줘": nothing is said about which, and the question outlives the run of the workflow that asked it: like every state
+// of a sim, this one has crossed as JSON, in which no arguments are nil.
+func TestLaw07AChoiceWithoutArgumentsInANewRun(t *testing.T) {
+	s := acting(t, "ring", twoAtSeven(), nil)
+	s.asks("select")
+	s.says("b")
+	if o := s.settle(); o.State != plan.Completed || !slices.Equal(s.sent(), []string{"p-1/act/1 b at 1"}) {
+		t.Errorf("%s, sent %v", o.State, s.sent())
+	}
+}

@@ -325,10 +325,20 @@ func (s *sim) prepared(c plan.Prepare, h how) plan.Input {
 		return in
 	}
 	if c.Object != nil {
-		in.Candidates, _ = plan.Objects(s.home, c.Object, c.Arguments, c.Locale)
+		if in.Candidates, in.Report = s.objects(c); in.Report != nil {
+			return in
+		}
 	}
 	in.StateVersion, _ = plan.BoundState(s.home, c.Binds)
 	return in
+}
+
+func (s *sim) objects(c plan.Prepare) ([]plan.Target, *plan.Report) {
+	found, untold := plan.Objects(s.home, c.Object, c.Named, c.Arguments, c.Locale)
+	if untold != nil {
+		return nil, &plan.Report{Code: plan.CodeStateUnknown, Detail: untold.Error()}
+	}
+	return found, nil
 }
 
 // changed says what is no longer as a submit expects it.
@@ -342,8 +352,8 @@ func (s *sim) changed(e *plan.Expect) *plan.Report {
 	if e.Target == nil {
 		return nil
 	}
-	switch revision, state := plan.Revision(s.home, e.Area, e.Target.ID); {
-	case state == plan.ObjectGone:
+	switch revision, there, _ := plan.Revision(s.home, e.Area, e.Target.ID); {
+	case !there:
 		return &plan.Report{Code: "TARGET_NOT_FOUND"}
 	case revision != e.Target.Revision:
 		return &plan.Report{Code: "STATE_CHANGED"}
