@@ -62,8 +62,8 @@ func TestSocketsThatNeverConnectAreBounded(t *testing.T) {
 	silent := func() error {
 		conn, res, err := websocket.Dial(t.Context(), h.url, nil) //nolint:bodyclose // never needed, says Dial
 		if err != nil {
-			if res == nil || res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
-				t.Errorf("turned away with %+v, want 429 with Retry-After", res)
+			if res == nil || res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" || !res.Close {
+				t.Errorf("turned away with %+v, want 429 with Retry-After, and the connection closed", res)
 			}
 			return err
 		}

@@ -69,6 +69,9 @@ func (p *problem) write(w http.ResponseWriter) {
 	if p.RetryAfterMs > 0 {
 		w.Header().Set("Retry-After", retryAfter(p.RetryAfterMs))
 	}
+	if p.Status == http.StatusTooManyRequests { // who is turned away for the crowd is not part of it any more
+		w.Header().Set("Connection", "close")
+	}
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
 
