@@ -68,6 +68,15 @@ func (s *State) AnswerRefusal(in Answer, at int64) *AnswerRefusal {
 	return nil
 }
 
+// Overruled says why an answer that was let in did not count after all; nil means that it did. Of two that come in one moment
+// both are let in, and the machine takes the first.
+func (s *State) Overruled(in Answer, at int64) *AnswerRefusal {
+	if taken := s.answer(in.QuestionID); taken != nil && taken.By == in.By && taken.Choice == in.Choice {
+		return nil
+	}
+	return s.AnswerRefusal(in, at)
+}
+
 func (s *State) answer(questionID string) *Answered {
 	for i := range s.Answers {
 		if s.Answers[i].QuestionID == questionID {

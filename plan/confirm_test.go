@@ -170,3 +170,30 @@ func TestAnUnknownImpactIsIrreversible(t *testing.T) {
 		t.Errorf("policy %+v", p)
 	}
 }
+
+// Of two answers that are let in at one moment the second one did not count, and whoever gave it is told so; the same one, given
+// twice, did.
+func TestLaw16WhoWasOverruledIsTold(t *testing.T) {
+	s := acting(t, "arm", twoAtSeven(), nil)
+	q := s.asks("confirm")
+	yes := plan.Answer{QuestionID: q.ID, Choice: "yes", By: "joon", MayConfirm: true}
+	no := plan.Answer{QuestionID: q.ID, Choice: "no", By: "mina", MayConfirm: true}
+	for _, in := range []plan.Answer{yes, no} {
+		if refusal := s.state.AnswerRefusal(in, s.now); refusal != nil {
+			t.Fatalf("%s is refused: %+v", in.Choice, refusal)
+		}
+	}
+	s.take(yes)
+	s.take(no)
+	if refusal := s.state.Overruled(yes, s.now); refusal != nil {
+		t.Errorf("the first is told %+v", refusal)
+	}
+	if refusal := s.state.Overruled(no, s.now); refusal == nil || refusal.Code != "already_answered" || refusal.Answered.By != "joon" {
+		t.Errorf("the second is told %+v", refusal)
+	}
+	s.settle()
+	late := plan.Answer{QuestionID: "p-1.2", Choice: "yes", By: "joon", MayConfirm: true}
+	if refusal := s.state.Overruled(late, s.now); refusal == nil || refusal.Code != "no_question" {
+		t.Errorf("one that no plan took any more is told %+v", refusal)
+	}
+}

@@ -70,6 +70,11 @@ func (r *planRun) handle(ctx workflow.Context, in plan.Input) (plan.Phase, error
 	if err := workflow.Await(live, func() bool { return r.taken >= ticket || r.outcome != nil }); err != nil {
 		return "", fmt.Errorf("wait for the plan to take the request: %w", err)
 	}
+	if a, ok := in.(plan.Answer); ok {
+		if refusal := r.state.Overruled(a, r.now()); refusal != nil {
+			return "", fmt.Errorf("%s: %w", plan.UpdateAnswer, refusal)
+		}
+	}
 	answer := r.state.Phase()
 	r.remember(id, answer)
 	return answer, nil
