@@ -182,6 +182,11 @@ func (l *linter) controls() {
 
 // text checks both languages of a sentence: places close, particles are known, names are among those allowed.
 func (l *linter) text(path string, t catalog.Text, allowed []string) {
+	l.sentence(path, t, func(name string) bool { return slices.Contains(allowed, name) })
+}
+
+// sentence is text for places that a function knows.
+func (l *linter) sentence(path string, t catalog.Text, fills func(place string) bool) {
 	for _, s := range []struct{ language, sentence string }{{"ko", t.Ko}, {"en", t.En}} {
 		names, ok := catalog.Places(s.sentence)
 		if !ok {
@@ -189,7 +194,7 @@ func (l *linter) text(path string, t catalog.Text, allowed []string) {
 			continue
 		}
 		for _, name := range names {
-			if !slices.Contains(allowed, name) {
+			if !fills(name) {
 				l.fault(border.Field(path, s.language), "unknown_place", "uses {%s}, which nothing fills here", name)
 			}
 		}

@@ -100,6 +100,7 @@ func (l *linter) objects(c *catalog.Capability, slots string) {
 		case c.NodeCommand != "" || c.RunsOn("cloud"):
 			l.fault(path, "contradiction", "names an object, which only a device with a context has")
 		}
+		l.sentence(border.Field(border.Field(path, "object"), "choice"), s.Object.Choice, func(string) bool { return true }) // the device's own fields
 		for _, name := range sortedKeys(s.Object.Match) {
 			if _, ok := c.Slot(name); !ok || name == s.Name {
 				l.fault(border.Field(border.Field(border.Field(path, "object"), "match"), name), "unknown_name", "matches %s, which is no other slot of %s", name, c.ID)

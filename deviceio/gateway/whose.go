@@ -78,6 +78,8 @@ func (s *session) judge(ctx context.Context, planID string, voice registry.Voice
 		return s.mayNot(ctx, voice, true), nil
 	case open != nil && open.ID == a.QuestionID && !open.Consents() && !voice.Command:
 		return s.mayNot(ctx, voice, false), nil
+	case open != nil && open.ID == a.QuestionID && !slices.Contains(open.Choices, a.Choice):
+		return verdict{wire.AckRefused, fmt.Sprintf("not_a_choice: the choices are %q, and the question stays open", open.Choices)}, nil
 	case !seen && !voice.Command: // it could be a question of another kind
 		return verdict{wire.AckRefused, "not_seen: " + voice.By + " may only confirm, and what is asked cannot be seen now: answer again"}, nil
 	}

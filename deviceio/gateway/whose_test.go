@@ -122,6 +122,19 @@ func TestWhoMayAnswerThroughADevice(t *testing.T) {
 	}
 }
 
+// What is none of the choices is refused where it was said, and never enters the plan's history.
+func TestWhatIsNoChoiceIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	h, n, _ := kims(t, "confirm", registry.All())
+	if ack := n.answers1(1, "", "maybe"); ack.Ack != wire.AckRefused || !strings.HasPrefix(ack.Reason, "not_a_choice: ") || len(h.strays(n)) != 1 {
+		t.Errorf("%+v, %d on record", ack, len(h.strays(n)))
+	}
+	h.signals.none(t)
+	if ack := n.answers1(2, "", "yes"); ack.Ack != wire.AckApplied {
+		t.Errorf("the question is not open any more: %+v", ack)
+	}
+}
+
 // The second of two people who answer learns what was decided; the first one, whose device tells it again, is acknowledged as before.
 func TestTheSecondAnswerIsToldWhatWasDecided(t *testing.T) {
 	t.Parallel()
