@@ -31,6 +31,10 @@ type Operation struct {
 	Cancelling bool `json:"cancelling,omitempty"`
 	// Loose says that nobody heard what became of a submit: it may still be on its way, whatever the device says now.
 	Loose bool `json:"loose,omitempty"`
+	// StartBy is when the last submit is too old to start; LooseUntil the same of those that nobody heard of. A device that does
+	// not know the operation after that will never take it.
+	StartBy    int64 `json:"start_by,omitempty"`
+	LooseUntil int64 `json:"loose_until,omitempty"`
 	// Untold says that nobody will ever tell what came of it, unless a report is still on its way: a person is asked.
 	Untold bool `json:"untold,omitempty"`
 	// Cloud says that a worker carries it out, not the device.

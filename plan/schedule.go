@@ -93,7 +93,7 @@ func (m *machine) send(i int) {
 	}
 	op.Phase, op.Sending, op.Lost, op.Why = OpSent, true, false, ""
 	op.Sends++
-	op.StoreID, op.RetentionMs, op.SentAt = route.StoreID, route.RetentionMs, m.at
+	op.StoreID, op.RetentionMs, op.SentAt, op.StartBy = route.StoreID, route.RetentionMs, m.at, m.at+ttl
 	m.do(Submit{Route: route, DeviceID: s.Start.DeviceID, HomeID: s.Start.HomeID, OperationID: op.ID, PlanID: s.Start.PlanID,
 		StepID: st.ID, OutputKey: spec.OutputKey, Revision: s.Revision,
 		CapabilityID: c.ID, TaskMethod: c.TaskMethod, CompletionTarget: c.CompletionTarget,
@@ -182,7 +182,7 @@ func (m *machine) submitted(in Submitted) {
 		}
 		m.refute(in.ConnectionEpoch)
 	default:
-		op.Loose = true
+		op.Loose, op.LooseUntil = true, max(op.LooseUntil, op.StartBy+slack)
 		if op.Phase == OpSent {
 			m.lose(op, "no acknowledgement: "+in.Detail)
 		}

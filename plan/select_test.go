@@ -201,3 +201,21 @@ func TestLaw07AChoiceWithoutArgumentsInANewRun(t *testing.T) {
 		t.Errorf("%s, sent %v", o.State, s.sent())
 	}
 }
+
+// A submit that nobody heard of may still arrive: a no of our own is no end of it. Once it is too old to start, and the device does
+// not know it, it is: the step is prepared anew, and does not try for as long as the plan lives.
+func TestLaw18WhatIsTooOldToStartIsNoLongerOnItsWay(t *testing.T) {
+	s := acting(t, "ring", twoAtSeven(), map[string]any{"label": "운동"})
+	s.until("sent", func() bool { return request[plan.Submit](s) >= 0 })
+	s.answer(request[plan.Submit](s), vanish)
+	s.home = home(alarm("b", "07:00", "운동", "2"))
+	began := s.now
+	s.until("asked again", func() bool { return s.state.Question != nil || s.finish != nil })
+	if s.state.Question == nil || s.now-began > 4*60_000 || len(s.device.effects) != 0 {
+		t.Fatalf("after %d s: %s", (s.now-began)/1000, describe(s.state))
+	}
+	s.says("b")
+	if o := s.settle(); o.State != plan.Completed || !slices.Equal(s.device.effects, []string{"p-1/act/2"}) {
+		t.Errorf("%s, effects %v", o.State, s.device.effects)
+	}
+}

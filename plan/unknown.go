@@ -113,6 +113,9 @@ func (m *machine) statusNotFound(op *Operation, in StatusReported) {
 	sameStore := op.StoreID != "" && in.StoreID == op.StoreID
 	remembered := op.RetentionMs == 0 || m.at-op.SentAt < op.RetentionMs
 	neverRan := sameStore && remembered && op.Phase == OpSent
+	if neverRan && m.at >= op.LooseUntil {
+		op.Loose = false // what may have been on its way is too old to start, and it is not there
+	}
 	if neverRan && !m.stopping() {
 		op.Phase, op.Lost, op.Why, op.CheckAt = OpUnsent, false, "never arrived: to be sent again", 0
 		if op.Sends > 1 {

@@ -43,6 +43,7 @@ type linter struct {
 // and that every routine would pass the same borders as a planner's plan. The order is the catalog's own.
 func Lint(c *catalog.Catalog) border.Faults {
 	l := &linter{catalog: c, whole: c.Whole()}
+	l.impacts()
 	l.capabilities()
 	l.reasons()
 	l.routines()

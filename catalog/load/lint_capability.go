@@ -67,6 +67,18 @@ func (l *linter) capability(c *catalog.Capability, path string) {
 	}
 }
 
+// impacts refuses a policy that would let what cannot be taken back happen without a person.
+func (l *linter) impacts() {
+	p, told := l.catalog.Impacts[catalog.Irreversible]
+	path := border.Field("impacts", string(catalog.Irreversible))
+	if told && p.Confirm != catalog.ConfirmAlways {
+		l.fault(border.Field(path, "confirm"), "unconfirmed", "is %q, and what cannot be taken back is always confirmed", p.Confirm)
+	}
+	if slices.Contains(p.Start, catalog.StartedByWatch) {
+		l.fault(border.Field(path, "start"), "contradiction", "lets a watch start what cannot be taken back: nobody asked for it")
+	}
+}
+
 // bindPath is what a confirmation may be bound to: a path into the context, without calls.
 var bindPath = regexp.MustCompile(`^context(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
 

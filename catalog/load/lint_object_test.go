@@ -32,3 +32,18 @@ func TestLintOfObjects(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be taken back never happens without a person, whatever a catalog says of its impact.
+func TestLintOfImpacts(t *testing.T) {
+	t.Parallel()
+	for path, policy := range map[string]catalog.Policy{
+		"impacts.irreversible.confirm": {Confirm: catalog.ConfirmNever, Start: []string{catalog.StartedByPerson}},
+		"impacts.irreversible.start":   {Confirm: catalog.ConfirmAlways, Start: []string{catalog.StartedByWatch}},
+	} {
+		c := load.Builtin()
+		c.Impacts[catalog.Irreversible] = policy
+		if faults := load.Lint(c); len(faults) != 1 || faults[0].Path != path {
+			t.Errorf("%s: %v", path, faults)
+		}
+	}
+}

@@ -189,6 +189,10 @@ func (c *canon) operation(op *plan.Operation, verifying bool) {
 	op.Why = "" // for people
 	op.Sends, op.Asks = min(op.Sends, 7), min(op.Asks, 7)
 	op.CheckAt = c.until(op.CheckAt)
+	if op.StartBy = c.until(op.StartBy); !op.Sending {
+		op.StartBy = 0
+	}
+	op.LooseUntil = c.until(op.LooseUntil)
 	remembered := op.RetentionMs
 	switch {
 	case op.Phase == plan.OpUnsent || op.Sending:
@@ -196,9 +200,9 @@ func (c *canon) operation(op *plan.Operation, verifying bool) {
 			op.CheckAt = 0 // it is sent, or its answer sets another time
 		}
 	case op.Phase.Dead():
-		op.CheckAt, op.Sends, op.Asks = 0, min(op.Sends, 1), 0
+		op.CheckAt, op.Sends, op.Asks, op.LooseUntil = 0, min(op.Sends, 1), 0, 0
 	case op.Phase != plan.OpSent && !op.Cloud: // the device has it: how it got there is past
-		op.Sends, op.Loose, remembered = 1, false, 0
+		op.Sends, op.Loose, op.LooseUntil, remembered = 1, false, 0, 0
 	}
 	op.SentAt = c.since(op.SentAt, max(queueMs+runMs, remembered)) // what is older gives a stop no more time
 	if op.Phase.Dead() && !verifying {

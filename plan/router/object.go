@@ -2,6 +2,7 @@ package router
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,11 +48,14 @@ func Counts(text string) (n int, ok bool) {
 	return 0, false
 }
 
-// namedBy finds the one label that has a word of its own among those said, while no other has.
+// besides are words that may stand beside the one that tells things apart. Any other says something else: a wish, most likely.
+var besides = []string{"알람", "알림", "조명", "으로", "해줘", "할게", "할게요", "그거", "그걸로", "alarm", "reminder", "light", "lamp", "door", "lock", "one", "please", "that", "in", "of"}
+
+// namedBy finds the one label that has a word of its own among those said, while no other has, and nothing else is said.
 func namedBy(words, labels []string) (int, bool) {
 	named := -1
-	for _, word := range words {
-		word = orWhole(thing.ReplaceAllString(word, ""), word)
+	for _, word := range drop(words, articles["en"]) {
+		word = thing.ReplaceAllString(word, "")
 		if utf8.RuneCountInString(word) < 2 {
 			continue
 		}
@@ -62,6 +66,8 @@ func namedBy(words, labels []string) (int, bool) {
 			}
 		}
 		switch {
+		case fits == 0 && !slices.Contains(besides, word):
+			return 0, false
 		case fits != 1: // it tells nothing apart
 		case named >= 0 && named != only:
 			return 0, false
@@ -70,11 +76,4 @@ func namedBy(words, labels []string) (int, bool) {
 		}
 	}
 	return named, named >= 0
-}
-
-func orWhole(stripped, word string) string {
-	if stripped == "" {
-		return word
-	}
-	return stripped
 }

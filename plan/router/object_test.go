@@ -24,6 +24,8 @@ func TestChooseObject(t *testing.T) {
 		// Not one of them, or more than one: nobody guesses.
 		{"세 번째", alarms, -1}, {"7시", alarms, -1}, {"출근이랑 운동", alarms, -1}, {"거실", lamps, -1}, {"스탠드", lamps, -1}, {"", alarms, -1},
 		{"안방 조명", lamps, -1}, {"the lamp", english, -1}, {"아무거나", alarms, -1},
+		// A wish is no choice, though it names a place that one of them is in.
+		{"안방으로 가줘", lamps, -1}, {"안방으로 가서 청정하고 복귀해줘", lamps, -1}, {"go to the bedroom and clean", english, -1},
 	} {
 		got, ok := router.ChooseObject(tt.text, tt.labels)
 		if ok != (tt.want >= 0) || (ok && got != tt.want) {
