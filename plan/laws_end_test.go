@@ -96,7 +96,9 @@ func TestLaw19WhatWasSentHasAnEndAndUnknownIsOne(t *testing.T) {
 		s.abandon()
 		for i, st := range s.finish.Steps {
 			said := slices.ContainsFunc(s.state.Steps[i].Ops, func(op plan.Operation) bool { return op.Phase.Dead() })
-			loose := slices.ContainsFunc(s.delayed, func(d delayed) bool { return strings.HasPrefix(d.submit.OperationID, "p-1/"+st.ID+"/") })
+			loose := slices.ContainsFunc(s.delayed, func(d delayed) bool { // one that is too old to start by now is none
+				return strings.HasPrefix(d.submit.OperationID, "p-1/"+st.ID+"/") && s.now < d.until
+			})
 			switch {
 			case !said && (s.device.tasks["p-1/"+st.ID+"/1"] != nil || loose):
 				if st.Phase != plan.StepUnknown || s.finish.State != plan.Unresolved {
