@@ -106,6 +106,7 @@ type sim struct {
 	// submits counts Submit commands by operation id.
 	submits map[string]int
 	order   []string // steps in the order of their first submit
+	sentAt  map[string]int64
 	// delayed are submits whose sender gave up on them, but not the network.
 	delayed []delayed
 	// answers are all there ever were, for a network that says things twice.
@@ -207,6 +208,10 @@ func (s *sim) command(c plan.Command) {
 			s.order = append(s.order, c.StepID)
 		}
 		s.submits[c.OperationID]++
+		if s.sentAt == nil {
+			s.sentAt = map[string]int64{}
+		}
+		s.sentAt[c.OperationID] = s.now
 		s.out = append(s.out, c)
 	case plan.Decide:
 		s.decides++
@@ -269,7 +274,7 @@ func (s *sim) reply(c plan.Command, h how) plan.Input {
 			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryRefused, Unasked: true, Report: report}
 		}
 		if h == late {
-			s.delayed = append(s.delayed, delayed{submit: c, until: s.now + c.TTLMs})
+			s.delayed = append(s.delayed, delayed{submit: c, until: s.sentAt[c.OperationID] + c.TTLMs}) // whoever holds it subtracts the time held
 		}
 		if h == vanish || h == late {
 			return plan.Submitted{OperationID: c.OperationID, Delivery: plan.DeliveryUnknown}
