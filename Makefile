@@ -67,7 +67,7 @@ test: test-programs ## every test, on a real Temporal server and real processes;
 	@echo "compiling the tests (a few minutes the first time), then running them"
 	go test -timeout 15m -skip TestEveryHistory ./plan/...
 	go test -count=1 -timeout 15m -v -run TestEveryHistory ./plan/explore -args -faults 0
-	go test -race -timeout 15m -parallel 3 $$(go list ./... | grep -v '^errand/plan')
+	go test -race -timeout 30m -parallel 3 $$(go list ./... | grep -v '^errand/plan')
 	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
 
 # The tests start and kill Temporal servers of their own, so they need ours even where another one is at hand.
@@ -88,7 +88,7 @@ cases: TRIALS ?= 80
 cases: build $(BIN)/temporal-dev ## event sequences that hurt users elsewhere, each in many ways: TRIALS=80 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestCases ./tests -args -case-trials $(TRIALS) -case-seed $(SEED) $(if $(CASE),-case $(CASE)) $(if $(TRIAL),-trial $(TRIAL))
 
-# Without the race detector, as above. make test runs twelve histories with it.
+# Without the race detector, as above. make test runs eight histories with it.
 consents: TRIALS ?= 500
 consents: build $(BIN)/temporal-dev ## random histories of questions and answers: nothing happens without a person's live yes: TRIALS=500 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestLaw16NoEffectWithoutConsent ./tests -args -consent-trials $(TRIALS) -consent-seed $(SEED) $(if $(TRIAL),-consent-trial $(TRIAL))

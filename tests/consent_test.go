@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	consentTrials = flag.Int("consent-trials", 12, "how many random histories of questions, answers and changes to run")
+	consentTrials = flag.Int("consent-trials", 8, "how many random histories of questions, answers and changes to run")
 	consentSeed   = flag.Uint64("consent-seed", 1, "what they are drawn from")
 	consentTrial  = flag.Int("consent-trial", -1, "run only this one")
 )
