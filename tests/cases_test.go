@@ -219,9 +219,9 @@ func failedStep(t *testing.T, s *stack.Stack) {
 func falseDone(t *testing.T, s *stack.Stack) {
 	r := s.Robot(t)
 	r.Fault(t, robot.Fault{Kind: robot.FaultBoast, Method: "setMoveTo"})
-	o := wantOutcome(t, s.Say(t, r, sentence), plan.Failed, "failed")
+	o := wantOutcome(t, s.Say(t, r, sentence), plan.NotAsExpected, "failed")
 	wantEffects(t, r)
-	if o.Reason == nil || o.Reason.Code != "VERIFY_CONTRADICTED" || o.Verified != 0 || o.Steps[0].Phase != plan.StepFailed {
+	if o.Reason == nil || o.Reason.Code != "VERIFY_CONTRADICTED" || o.Verified != 0 || o.Steps[0].Phase != plan.StepContradicted {
 		t.Errorf("reason %+v, %d verified, move %s; want contradicted, none, failed", o.Reason, o.Verified, o.Steps[0].Phase)
 	}
 	if got := o.Steps[0].Receipt; got == nil || got.Verdict != plan.Contradicted || got.ObservedPostState["location"] == nil {

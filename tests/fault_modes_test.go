@@ -170,10 +170,10 @@ var faultModes = []faultMode{
 	{"fails", func(d draw) []robot.Fault {
 		return []robot.Fault{{Kind: robot.FaultFail, Method: d.step(), At: d.moment()}}
 	}, "", 0},
-	{"boasts", func(d draw) []robot.Fault { return []robot.Fault{{Kind: robot.FaultBoast, Method: d.step()}} }, plan.Failed, 0},
+	{"boasts", func(d draw) []robot.Fault { return []robot.Fault{{Kind: robot.FaultBoast, Method: d.step()}} }, plan.NotAsExpected, 0},
 	{"boasts with a clock never set", func(draw) []robot.Fault {
 		return []robot.Fault{{Kind: robot.FaultBoast, Method: "setStationaryPurify"}, neverSet()}
-	}, plan.Failed, 0},
+	}, plan.NotAsExpected, 0},
 	{"deaf", func(d draw) []robot.Fault {
 		step := d.step()
 		return []robot.Fault{{Kind: robot.FaultHold, Method: step, At: d.moment(), DurationMs: 4000}, {Kind: robot.FaultDeaf, Method: step}}
