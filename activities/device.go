@@ -58,26 +58,22 @@ func (d *Device) Submit(ctx context.Context, c plan.Submit) (plan.Submitted, err
 }
 
 // unmet looks once more before anything is sent: at the preconditions, and at what the step was prepared for. What cannot be
-// known is looked at twice, and then is not met (law 17).
-func (d *Device) unmet(ctx context.Context, c plan.Submit) (*plan.Report, error) {
+// known is not met (law 17).
+func (d *Device) unmet(ctx context.Context, c plan.Submit) (report *plan.Report, err error) {
 	if len(c.Preconditions) == 0 && c.Expect == nil {
 		return nil, nil
 	}
-	for look := 1; ; look++ {
-		seen, err := d.link.Context(ctx, c.DeviceID)
-		if err != nil {
-			return nil, fmt.Errorf("read the context for %s: %w", c.CapabilityID, err)
-		}
-		now := freshened(seen)
-		report, truth := holds(c.Preconditions, c.CapabilityID, now, c.Arguments)
-		if report == nil {
+	err = d.lookTwice(ctx, c.DeviceID, func(now map[string]any) (unknown bool) {
+		var truth condition.Truth
+		if report, truth = holds(c.Preconditions, c.CapabilityID, now, c.Arguments); report == nil {
 			report = changed(c.Expect, now)
 		}
-		unknown := truth == condition.Unknown || (report != nil && report.Code == plan.CodeStateUnknown)
-		if !unknown || look == 2 || d.looks(ctx) != nil {
-			return report, nil
-		}
+		return truth == condition.Unknown || (report != nil && report.Code == plan.CodeStateUnknown)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the context for %s: %w", c.CapabilityID, err)
 	}
+	return report, nil
 }
 
 // CancelTask asks the device to stop an operation.

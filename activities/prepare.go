@@ -10,22 +10,29 @@ import (
 )
 
 // Prepare looks at what a step would act on, and moves nothing: its candidates, the state that a confirmation is bound to, and
-// its preconditions. What cannot be told is looked at once more, since a source may just be on its way; after that it is a
-// reason of its own, and never taken for true (law 17).
+// its preconditions. What cannot be told is a reason of its own, and never taken for true (law 17).
 func (d *Device) Prepare(ctx context.Context, c plan.Prepare) (plan.Prepared, error) {
 	out := plan.Prepared{OperationID: c.OperationID}
-	for look := 1; ; look++ {
-		seen, err := d.link.Context(ctx, c.DeviceID)
+	err := d.lookTwice(ctx, c.DeviceID, func(now map[string]any) (unknown bool) { return d.prepared(c, now, &out) })
+	if err != nil {
+		out.Unseen, out.Detail = errors.Is(err, ErrNotConnected), err.Error()
+	}
+	if err != nil && !out.Unseen {
+		out.Report = &plan.Report{Code: plan.CodeStateUnknown, Detail: err.Error()}
+	}
+	return out, nil
+}
+
+// lookTwice shows what may decide something of a device's context, and shows it once more if the first look could not tell: a
+// source may just be on its way. What is unknown after that stays so.
+func (d *Device) lookTwice(ctx context.Context, deviceID string, look func(now map[string]any) (unknown bool)) error {
+	for n := 1; ; n++ {
+		seen, err := d.link.Context(ctx, deviceID)
 		if err != nil {
-			out.Unseen, out.Detail = errors.Is(err, ErrNotConnected), err.Error()
-			if !out.Unseen {
-				out.Report = &plan.Report{Code: plan.CodeStateUnknown, Detail: err.Error()}
-			}
-			return out, nil
+			return err
 		}
-		unknown := d.prepared(c, freshened(seen), &out)
-		if !unknown || look == 2 || d.looks(ctx) != nil {
-			return out, nil
+		if unknown := look(freshened(seen)); !unknown || n == 2 || d.looks(ctx) != nil {
+			return nil
 		}
 	}
 }
@@ -83,7 +90,7 @@ func changed(e *plan.Expect, seen map[string]any) *plan.Report {
 	case untold != nil:
 		return unclear(untold)
 	case version != e.StateVersion:
-		return &plan.Report{Code: "STATE_CHANGED", Detail: fmt.Sprintf("%v changed since it was looked at", e.Binds)}
+		return &plan.Report{Code: plan.CodeStateChanged, Detail: fmt.Sprintf("%v changed since it was looked at", e.Binds)}
 	case e.Target == nil:
 		return nil
 	}
@@ -92,9 +99,9 @@ func changed(e *plan.Expect, seen map[string]any) *plan.Report {
 	case untold != nil:
 		return unclear(untold)
 	case !there:
-		return &plan.Report{Code: "TARGET_NOT_FOUND", Params: map[string]any{"id": e.Target.ID}, Detail: e.Area + " has it no more"}
+		return &plan.Report{Code: plan.CodeTargetGone, Params: map[string]any{"id": e.Target.ID}, Detail: e.Area + " has it no more"}
 	case revision != e.Target.Revision:
-		return &plan.Report{Code: "STATE_CHANGED", Params: map[string]any{"id": e.Target.ID},
+		return &plan.Report{Code: plan.CodeStateChanged, Params: map[string]any{"id": e.Target.ID},
 			Detail: fmt.Sprintf("%s %s is at revision %s, and was chosen at %s", e.Area, e.Target.ID, revision, e.Target.Revision)}
 	}
 	return nil

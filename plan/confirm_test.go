@@ -197,3 +197,31 @@ func TestLaw16WhoWasOverruledIsTold(t *testing.T) {
 		t.Errorf("one that no plan took any more is told %+v", refusal)
 	}
 }
+
+// A submit that nobody heard of, a consent that ran out since, and a home that nobody can tell of now: the device is asked about the
+// submit, and the look is not taken again and again.
+func TestLaw18ALookThatTellsNothingIsNotTakenForEver(t *testing.T) {
+	s := acting(t, "arm", twoAtSeven(), nil)
+	s.asks("confirm")
+	s.take(plan.Pause{Token: "x", By: "kim"})
+	s.says("yes")
+	s.tick(100_000)
+	s.take(plan.Resume{Token: "x", By: "kim"})
+	s.until("the consent has run out, and no submit was heard of", func() bool {
+		if i := request[plan.Submit](s); i >= 0 {
+			s.answer(i, vanish)
+		}
+		return request[plan.Prepare](s) >= 0
+	})
+	s.untold = &plan.Report{Code: "STATE_UNKNOWN"}
+	o := s.settle()
+	looks := 0
+	for _, c := range s.all {
+		if _, ok := c.(plan.Prepare); ok {
+			looks++
+		}
+	}
+	if o.State != plan.Failed || o.Reason.Code != "STATE_UNKNOWN" || len(s.device.effects) != 0 || looks > 4 {
+		t.Errorf("%s for %+v after %d looks, effects %v", o.State, o.Reason, looks, s.device.effects)
+	}
+}

@@ -68,12 +68,12 @@ func (Prepared) input()  {}
 
 // Codes of what stops a prepared step. Their rows in the reason table say what follows.
 const (
-	codeTargetGone    = "TARGET_NOT_FOUND" // no object fits, or the one that was chosen is no more
 	codeTargetMany    = "TARGET_TOO_MANY"
-	codeStateChanged  = "STATE_CHANGED"
 	codeNotConfirmed  = "NOT_CONFIRMED"
 	codeConfirmPassed = "CONFIRMATION_EXPIRED"
-	// CodeStateUnknown is said by whoever looked and could not tell.
+	// These are said by whoever looks: no object fits or the chosen one is no more, it is not as it was, nobody can tell.
+	CodeTargetGone   = "TARGET_NOT_FOUND"
+	CodeStateChanged = "STATE_CHANGED"
 	CodeStateUnknown = "STATE_UNKNOWN"
 )
 
@@ -148,8 +148,9 @@ func (m *machine) prepared(in Prepared) {
 // refuseUnsent ends an operation that was never sent, for a reason of ours.
 func (m *machine) refuseUnsent(i int, report Report) {
 	op := m.s.Steps[i].op()
-	if op.Loose { // an earlier copy may be on its way to the device
-		m.lose(op, "not sent again, and whether it came the first time is unknown")
+	if op.Loose { // an earlier copy may be on its way to the device: it is asked before anything is looked at again
+		op.Phase = OpSent
+		m.lose(op, mayHaveCome)
 		return
 	}
 	op.Phase, op.Unasked = OpRefused, true
@@ -163,23 +164,20 @@ func (m *machine) targeted(i int) bool {
 	if slot == nil {
 		return true
 	}
-	found := st.Prep.Candidates
-	wanted, named := st.Target, false
-	if id, given := m.s.given(i, slot.Name); given && wanted == nil {
-		wanted, named = &Target{ID: id}, true
+	found, chosen := st.Prep.Candidates, st.Target
+	if id, given := m.s.given(i, slot.Name); given && chosen == nil {
+		return m.takeNamed(i, found, id)
 	}
 	switch {
-	case wanted != nil && named:
-		return m.takeNamed(i, found, wanted.ID)
-	case wanted != nil && containsTarget(found, *wanted):
+	case chosen != nil && containsTarget(found, *chosen):
 		return true
 	case len(found) == 0:
 		st.Prep = nil // it was seen just now: looking again would tell nothing new
-		m.refuseUnsent(i, Report{Code: codeTargetGone, Params: m.s.hints(i)})
+		m.refuseUnsent(i, Report{Code: CodeTargetGone, Params: m.s.hints(i)})
 	case len(found) > maxChoices:
 		st.Prep = nil
 		m.refuseUnsent(i, Report{Code: codeTargetMany, Params: map[string]any{"more_than": float64(maxChoices)}})
-	case wanted != nil:
+	case chosen != nil:
 		st.Target = nil
 		m.askSelect(i, "ask_select_again")
 	case len(found) == 1:
@@ -200,7 +198,7 @@ func (m *machine) takeNamed(i int, found []Target, id string) bool {
 		}
 	}
 	m.s.Steps[i].Prep = nil
-	m.refuseUnsent(i, Report{Code: codeTargetGone, Params: map[string]any{"id": id}})
+	m.refuseUnsent(i, Report{Code: CodeTargetGone, Params: map[string]any{"id": id}})
 	return false
 }
 
@@ -251,7 +249,7 @@ func (m *machine) choose(i int, t Target) {
 // operation is dead by then: refused, or failed without having done anything.
 func (m *machine) prepareAgain(i int, report Report) bool {
 	st := &m.s.Steps[i]
-	if (report.Code != codeStateChanged && report.Code != codeTargetGone) || st.Prep == nil || m.stopping() || !st.alive() || st.Prepared >= maxPreparations {
+	if (report.Code != CodeStateChanged && report.Code != CodeTargetGone) || st.Prep == nil || m.stopping() || !st.alive() || st.Prepared >= maxPreparations {
 		return false
 	}
 	st.Prepared++

@@ -213,7 +213,7 @@ func (m *machine) refused(i int, op *Operation, in Submitted) {
 		m.lose(op, "refused, after the device had taken it")
 		return
 	case in.Unasked && op.Loose: // the device said nothing, and an earlier submit may be on its way to it
-		m.lose(op, "not sent again, and whether it came the first time is unknown")
+		m.lose(op, mayHaveCome)
 		return
 	case m.stopping() && (op.Cancelling || op.CancelSent != ""):
 		op.Phase, op.Lost, op.Why = OpCancelled, false, "its cancel was there first"

@@ -1,5 +1,8 @@
 package plan
 
+// mayHaveCome is why an operation is lost that we would not send again, while an earlier copy of it may be on its way.
+const mayHaveCome = "not sent again, and whether it came the first time is unknown"
+
 // lose records that we no longer know how an operation stands. The device is asked before anything else (law 9).
 func (m *machine) lose(op *Operation, why string) {
 	if !op.Lost {
