@@ -36,40 +36,33 @@ const (
 	ReasonObjectLimit       = "OBJECT_LIMIT"
 )
 
-// reasonRow says what goes with a code: whether somebody must decide, whether trying again can help, and what to do.
-type reasonRow struct {
-	decision       bool
-	recoverability string // transient, conditional, permanent
-	action         string
-}
-
 // reasonRows is the robot's own reason contract (vendor checklist, onTaskEvent: failure fields).
-var reasonRows = map[string]reasonRow{
-	ReasonMissingParameter:  {true, "permanent", "fix_request"},
-	ReasonInvalidParameter:  {true, "permanent", "fix_request"},
-	ReasonUnsupportedMethod: {true, "permanent", "fix_request"},
-	ReasonRoomUnknown:       {true, "permanent", "ask_user"},
-	ReasonRoomAmbiguous:     {true, "conditional", "ask_user"},
-	ReasonMovePolicy:        {true, "conditional", "ask_user"},
-	ReasonBatteryLow:        {true, "conditional", "return_to_station"},
-	ReasonQueueFull:         {false, "transient", "retry_later"},
-	ReasonStaleGeneration:   {true, "permanent", "none"},
-	ReasonGenerationAlive:   {true, "conditional", "cancel_first"},
-	ReasonTombstoned:        {false, "permanent", "none"},
-	ReasonStateChanged:      {true, "conditional", "fetch_context"},
-	ReasonTaskExpired:       {false, "transient", "resubmit"},
-	ReasonTaskTimedOut:      {true, "transient", "ask_user"},
-	ReasonTaskNotFound:      {true, "permanent", "none"},
-	ReasonCancelRequested:   {false, "permanent", "none"},
-	ReasonCancelNotPossible: {false, "permanent", "wait"},
-	ReasonEmergencyStop:     {false, "permanent", "release_first"},
-	ReasonPathBlocked:       {true, "conditional", "ask_user"},
-	ReasonSpeakerUnknown:    {true, "conditional", "ask_user"},
-	ReasonStageNotAllowed:   {true, "permanent", "ask_user"},
-	ReasonExecutorFault:     {false, "transient", "ask_user"},
-	ReasonTargetNotFound:    {true, "permanent", "fetch_context"},
-	ReasonDoorOpen:          {true, "conditional", "ask_user"},
-	ReasonObjectLimit:       {true, "conditional", "ask_user"},
+var reasonRows = wire.ReasonTable{
+	ReasonMissingParameter:  {Decision: true, Recoverability: "permanent", Action: "fix_request"},
+	ReasonInvalidParameter:  {Decision: true, Recoverability: "permanent", Action: "fix_request"},
+	ReasonUnsupportedMethod: {Decision: true, Recoverability: "permanent", Action: "fix_request"},
+	ReasonRoomUnknown:       {Decision: true, Recoverability: "permanent", Action: "ask_user"},
+	ReasonRoomAmbiguous:     {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonMovePolicy:        {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonBatteryLow:        {Decision: true, Recoverability: "conditional", Action: "return_to_station"},
+	ReasonQueueFull:         {Decision: false, Recoverability: "transient", Action: "retry_later"},
+	ReasonStaleGeneration:   {Decision: true, Recoverability: "permanent", Action: "none"},
+	ReasonGenerationAlive:   {Decision: true, Recoverability: "conditional", Action: "cancel_first"},
+	ReasonTombstoned:        {Decision: false, Recoverability: "permanent", Action: "none"},
+	ReasonStateChanged:      {Decision: true, Recoverability: "conditional", Action: "fetch_context"},
+	ReasonTaskExpired:       {Decision: false, Recoverability: "transient", Action: "resubmit"},
+	ReasonTaskTimedOut:      {Decision: true, Recoverability: "transient", Action: "ask_user"},
+	ReasonTaskNotFound:      {Decision: true, Recoverability: "permanent", Action: "none"},
+	ReasonCancelRequested:   {Decision: false, Recoverability: "permanent", Action: "none"},
+	ReasonCancelNotPossible: {Decision: false, Recoverability: "permanent", Action: "wait"},
+	ReasonEmergencyStop:     {Decision: false, Recoverability: "permanent", Action: "release_first"},
+	ReasonPathBlocked:       {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonSpeakerUnknown:    {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonStageNotAllowed:   {Decision: true, Recoverability: "permanent", Action: "ask_user"},
+	ReasonExecutorFault:     {Decision: false, Recoverability: "transient", Action: "ask_user"},
+	ReasonTargetNotFound:    {Decision: true, Recoverability: "permanent", Action: "fetch_context"},
+	ReasonDoorOpen:          {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonObjectLimit:       {Decision: true, Recoverability: "conditional", Action: "ask_user"},
 }
 
 // ReasonCodes lists every reason code the robot gives by itself, in alphabetical order.
@@ -77,13 +70,5 @@ func ReasonCodes() []string { return slices.Sorted(maps.Keys(reasonRows)) }
 
 // because builds a structured reason. A code outside the table needs a decision: nobody here knows what it means.
 func because(code string, params map[string]any) *wire.Reason {
-	row, known := reasonRows[code]
-	if !known {
-		row = reasonRow{true, "permanent", "ask_user"}
-	}
-	if params == nil {
-		params = map[string]any{}
-	}
-	return &wire.Reason{ReasonCode: code, ReasonParams: params, RequiresCloudDecision: &row.decision,
-		Recoverability: row.recoverability, SuggestedAction: row.action}
+	return reasonRows.Because(code, params)
 }

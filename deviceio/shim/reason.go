@@ -21,34 +21,22 @@ const (
 	ReasonRefused = "REFUSED_WITHOUT_REASON"
 )
 
-// reasonRow says what goes with a code: whether somebody must decide, whether trying again can help, and what to do.
-type reasonRow struct {
-	decision       bool
-	recoverability string // transient, conditional, permanent
-	action         string
-}
-
-var reasonRows = map[string]reasonRow{
-	ReasonMissingParameter: {true, "permanent", "fix_request"},
-	ReasonInvalidParameter: {true, "permanent", "fix_request"},
-	ReasonStaleGeneration:  {true, "permanent", "none"},
-	ReasonGenerationAlive:  {true, "conditional", "cancel_first"},
-	ReasonTombstoned:       {false, "permanent", "none"},
-	ReasonTaskExpired:      {false, "transient", "resubmit"},
-	ReasonTaskTimedOut:     {true, "transient", "ask_user"},
-	ReasonTaskNotFound:     {true, "permanent", "none"},
-	ReasonCancelRequested:  {false, "permanent", "none"},
-	ReasonOutcomeUnknown:   {true, "conditional", "ask_user"},
-	ReasonTaskLost:         {true, "conditional", "ask_user"},
-	ReasonRefused:          {true, "permanent", "ask_user"},
+var reasonRows = wire.ReasonTable{
+	ReasonMissingParameter: {Decision: true, Recoverability: "permanent", Action: "fix_request"},
+	ReasonInvalidParameter: {Decision: true, Recoverability: "permanent", Action: "fix_request"},
+	ReasonStaleGeneration:  {Decision: true, Recoverability: "permanent", Action: "none"},
+	ReasonGenerationAlive:  {Decision: true, Recoverability: "conditional", Action: "cancel_first"},
+	ReasonTombstoned:       {Decision: false, Recoverability: "permanent", Action: "none"},
+	ReasonTaskExpired:      {Decision: false, Recoverability: "transient", Action: "resubmit"},
+	ReasonTaskTimedOut:     {Decision: true, Recoverability: "transient", Action: "ask_user"},
+	ReasonTaskNotFound:     {Decision: true, Recoverability: "permanent", Action: "none"},
+	ReasonCancelRequested:  {Decision: false, Recoverability: "permanent", Action: "none"},
+	ReasonOutcomeUnknown:   {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonTaskLost:         {Decision: true, Recoverability: "conditional", Action: "ask_user"},
+	ReasonRefused:          {Decision: true, Recoverability: "permanent", Action: "ask_user"},
 }
 
 // because builds a structured reason.
 func because(code string, params map[string]any) *wire.Reason {
-	row := reasonRows[code]
-	if params == nil {
-		params = map[string]any{}
-	}
-	return &wire.Reason{ReasonCode: code, ReasonParams: params, RequiresCloudDecision: &row.decision,
-		Recoverability: row.recoverability, SuggestedAction: row.action}
+	return reasonRows.Because(code, params)
 }

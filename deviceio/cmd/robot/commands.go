@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"errand/deviceio/cmd/internal/program"
 	"errand/deviceio/robot"
 	"errand/internal/config"
 )
@@ -189,10 +190,5 @@ type configCommand struct{}
 
 // Run prints the settings.
 func (configCommand) Run(out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVALUE\tDEFAULT\tUNIT\tMEANING")
-	for _, s := range config.Settings(&settings{}) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Value, s.Default, s.Unit, s.Meaning)
-	}
-	return table.Flush()
+	return program.PrintSettings(out, &settings{})
 }

@@ -16,16 +16,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
-	"errand/internal/config"
+	"errand/deviceio/cmd/internal/program"
 )
 
 // commands is the command line.
@@ -47,33 +43,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run exits 0 when all went well, 1 when something failed, 2 when arguments or settings make no sense.
+// run is the command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var c commands
-	exited := -1
-	parser, err := kong.New(&c, kong.Name("robot"), kong.Description("A simulated home robot."),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
-	if err != nil {
-		fmt.Fprintf(stderr, "robot: %v\n", err)
-		return 1
-	}
-	chosen, err := parser.Parse(args)
-	if exited >= 0 { // --help
-		return exited
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "robot: %v\n", err)
-		return 2
-	}
-	switch err := chosen.Run(); {
-	case err == nil:
-		return 0
-	case errors.Is(err, config.ErrSettings):
-		fmt.Fprintf(stderr, "robot: %v\n", err)
-		return 2
-	default:
-		fmt.Fprintf(stderr, "robot: %v\n", err)
-		return 1
-	}
+	return program.Run(ctx, "robot", "A simulated home robot.", &commands{}, args, stdout, stderr)
 }

@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,11 +17,9 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
-	"github.com/alecthomas/kong"
-
+	"errand/deviceio/cmd/internal/program"
 	"errand/deviceio/shim"
 	"errand/internal/config"
 )
@@ -40,36 +37,9 @@ func main() {
 	os.Exit(code)
 }
 
-// run exits 0 when all went well, 1 when something failed, 2 when arguments or settings make no sense.
+// run is the command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var c commands
-	exited := -1
-	parser, err := kong.New(&c, kong.Name("shim"), kong.Description("Makes a plain TaskManager a device that Errand can rely on."),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited = code }),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
-	if err != nil {
-		fmt.Fprintf(stderr, "shim: %v\n", err)
-		return 1
-	}
-	chosen, err := parser.Parse(args)
-	if exited >= 0 { // --help
-		return exited
-	}
-	if err == nil {
-		err = chosen.Run()
-	} else {
-		err = fmt.Errorf("%w: %w", config.ErrSettings, err)
-	}
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, config.ErrSettings):
-		fmt.Fprintf(stderr, "shim: %v\n", err)
-		return 2
-	default:
-		fmt.Fprintf(stderr, "shim: %v\n", err)
-		return 1
-	}
+	return program.Run(ctx, "shim", "Makes a plain TaskManager a device that Errand can rely on.", &commands{}, args, stdout, stderr)
 }
 
 type runCommand struct{}
@@ -107,10 +77,5 @@ type configCommand struct{}
 
 // Run prints the settings.
 func (configCommand) Run(out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVALUE\tDEFAULT\tUNIT\tMEANING")
-	for _, s := range config.Settings(&settings{}) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Value, s.Default, s.Unit, s.Meaning)
-	}
-	return table.Flush()
+	return program.PrintSettings(out, &settings{})
 }
