@@ -125,7 +125,8 @@ func settled() size {
 			return now
 		}
 		last = now
-		time.Sleep(50 * time.Millisecond) // for what is ending now
+		pause := time.NewTimer(50 * time.Millisecond) // between two looks at what is ending
+		<-pause.C
 	}
 	return last
 }
