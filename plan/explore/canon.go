@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"unsafe"
 
 	"errand/catalog"
 	"errand/plan"
@@ -19,9 +20,10 @@ type canon struct {
 	documents interned[plan.Document]
 	slices    interned[catalog.Slice]
 
+	// sum and request are room for the sums, used again and again.
+	sum, request digest
 	// The copy, and room for what it points to.
 	state    plan.State
-	value    reflect.Value // of it
 	add      adder
 	steps    []plan.StepState
 	ops      []plan.Operation
@@ -40,10 +42,7 @@ type canon struct {
 }
 
 func newCanon() *canon {
-	c := &canon{}
-	c.value = reflect.ValueOf(&c.state).Elem()
-	c.add = compiled.of(c.value.Type())
-	return c
+	return &canon{add: compiled.of(reflect.TypeFor[plan.State]())}
 }
 
 // point is a place in the device's order: epoch and sequence.
@@ -57,19 +56,17 @@ const far = 10 * 60_000
 // key returns the node's key, and that of the machine's part of it. Documents and slices that are equal get one pointer on
 // the way.
 func (c *canon) key(n *Node) (whole, machine uint64) {
-	d := newDigest()
-	c.stateOf(&d, n)
-	machine = d.sum
-	c.found = d.found
-	c.world(&d, n)
-	return d.sum, machine
+	machine = c.machine(n)
+	c.found = c.sum.found
+	c.world(&c.sum, n)
+	return c.sum.sum, machine
 }
 
 // machine returns the key of the machine's part alone.
 func (c *canon) machine(n *Node) uint64 {
-	d := newDigest()
-	c.stateOf(&d, n)
-	return d.sum
+	c.sum = newDigest()
+	c.stateOf(&c.sum, n)
+	return c.sum.sum
 }
 
 func (c *canon) stateOf(d *digest, n *Node) {
@@ -78,7 +75,7 @@ func (c *canon) stateOf(d *digest, n *Node) {
 	c.now, c.connection = n.World.Now, n.World.Connection
 	c.collect(n)
 	c.blank(n)
-	c.add(d, c.value)
+	c.add(d, unsafe.Pointer(&c.state))
 }
 
 func (c *canon) blank(n *Node) {

@@ -37,7 +37,7 @@ func (c *canon) world(d *digest, n *Node) {
 		}
 	}
 	for i := range w.Requests {
-		bag += mixed(4, c.request(w, &w.Requests[i]))
+		bag += mixed(4, c.asked(w, &w.Requests[i]))
 	}
 	for _, e := range w.Ledger {
 		one := newDigest()
@@ -113,8 +113,9 @@ func (c *canon) said(d *digest, ev *plan.Event) {
 	}
 }
 
-func (c *canon) request(w *World, r *Request) uint64 {
-	d := newDigest()
+func (c *canon) asked(w *World, r *Request) uint64 {
+	c.request = newDigest()
+	d := &c.request
 	over := func(route plan.Route) { d.word(uint64(c.ago(route.ConnectionEpoch))) }
 	switch cmd := r.Command.(type) {
 	case plan.AwaitDevice:
@@ -157,7 +158,7 @@ func (c *canon) request(w *World, r *Request) uint64 {
 	default:
 		d.value(r.Command)
 	}
-	c.reply(&d, r.Reply)
+	c.reply(d, r.Reply)
 	return d.sum
 }
 

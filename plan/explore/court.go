@@ -52,6 +52,7 @@ type court struct {
 	broken [numberOfLaws]*Violation
 	canon  *canon
 	step   Machine
+	noises []noisy // room, used again and again
 	// aside says what was tried beside the history, while something is.
 	aside string
 }

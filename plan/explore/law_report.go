@@ -112,13 +112,14 @@ func (c *court) noise(n *Node) {
 	want := c.canon.machine(&idle)
 	noisy := idle
 	quiet := true
-	for _, in := range noises(&idle) {
+	c.noises = noises(c.noises[:0], &idle)
+	for _, in := range c.noises {
 		quiet = quiet && len(noisy.take(c.step, in.input)) == 0
 	}
 	if quiet && c.canon.machine(&noisy) == want {
 		return
 	}
-	for _, in := range noises(&idle) {
+	for _, in := range c.noises {
 		if !c.sameAs(&idle, in.input) {
 			c.violated(in.law, "%s (%T) changed the plan", in.what, in.input)
 		}
@@ -131,8 +132,8 @@ type noisy struct {
 	input plan.Input
 }
 
-func noises(n *Node) []noisy {
-	list := make([]noisy, 0, 20)
+// noises adds to a list what may be fed to a node.
+func noises(list []noisy, n *Node) []noisy {
 	list = append(list, fixedNoise...)
 	s := &n.State
 	if id := n.living(); id != "" {
@@ -144,7 +145,7 @@ func noises(n *Node) []noisy {
 	}
 	for i := range s.Steps {
 		if ops := s.Steps[i].Ops; len(ops) > 0 {
-			list = append(list, unasked(&ops[len(ops)-1], s.Steps[i].Verifying)...)
+			list = unasked(list, &ops[len(ops)-1], s.Steps[i].Verifying)
 			if !s.Steps[i].Preparing {
 				list = append(list, noisy{16, "a look that nobody asked for", plan.Prepared{OperationID: ops[len(ops)-1].ID, Report: stop}})
 			}
@@ -166,8 +167,8 @@ func noises(n *Node) []noisy {
 	return list
 }
 
-// unasked lists answers to what is not out.
-func unasked(op *plan.Operation, verifying bool) (list []noisy) {
+// unasked adds answers to what is not out.
+func unasked(list []noisy, op *plan.Operation, verifying bool) []noisy {
 	if !op.Sending {
 		list = append(list, noisy{6, "an answer to no submit", plan.Submitted{OperationID: op.ID, Delivery: plan.DeliveryRefused, Report: again}})
 	}
