@@ -7,23 +7,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Schema is a compiled JSON Schema (2020-12). It is safe for concurrent use.
+// Schema is a JSON Schema (2020-12) of the program's own. It is safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
+	compiled func() *jsonschema.Schema
 }
 
 // MustCompile compiles a schema that is part of the program, e.g. an embedded file; name appears in its panic.
-// The schema must stand alone: no reference to another file or URL is followed.
+// The schema must stand alone: no reference to another file or URL is followed. It is compiled when it is first checked
+// against: a program uses few of the schemas in it, and a command line should not wait for the others.
 func MustCompile(name string, schemaJSON []byte) *Schema {
-	compiled, err := compile(name, schemaJSON)
-	if err != nil {
-		panic(fmt.Sprintf("border: schema %s does not compile: %v", name, err))
-	}
-	return &Schema{compiled: compiled}
+	return &Schema{compiled: sync.OnceValue(func() *jsonschema.Schema {
+		compiled, err := compile(name, schemaJSON)
+		if err != nil {
+			panic(fmt.Sprintf("border: schema %s does not compile: %v", name, err))
+		}
+		return compiled
+	})}
 }
 
 func compile(name string, schemaJSON []byte) (*jsonschema.Schema, error) {
@@ -44,7 +48,7 @@ func compile(name string, schemaJSON []byte) (*jsonschema.Schema, error) {
 
 // Check reports every place where a tree from Parse does not fit the schema, ordered by path; nil if it fits.
 func (s *Schema) Check(tree any) Faults {
-	err := s.compiled.Validate(tree)
+	err := s.compiled().Validate(tree)
 	if err == nil {
 		return nil
 	}
