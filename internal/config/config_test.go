@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"errand/internal/config"
 )
 
@@ -119,6 +121,22 @@ func TestDialSaysWhereTemporalWasSoughtAndWhatToDo(t *testing.T) {
 	for _, want := range []string{address, "errand dev", "TEMPORAL_ADDRESS"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q: %v", want, err)
+		}
+	}
+}
+
+// Over the loopback, compressing each request costs more than it saves; over a network it does not.
+func TestOnlyAServerOfAnotherMachineIsSentCompressedRequests(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull)
+	for address, compressed := range map[string]bool{"": false, "127.0.0.1:7233": false, "localhost:7233": false, "[::1]:7233": false,
+		"temporal:7233": true, "10.0.0.7:7233": true, "nonsense": true} {
+		t.Setenv("TEMPORAL_ADDRESS", address)
+		options, err := config.ClientOptions(slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, never := options.ConnectionOptions.GrpcCompression.(*client.GrpcCompressionNone); never == compressed {
+			t.Errorf("%q: never compressed is %v", address, never)
 		}
 	}
 }
