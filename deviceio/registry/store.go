@@ -6,12 +6,14 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // store is a database as the rest of this package uses it: one SQL, with ? for its arguments, whichever engine runs it. The
 // functions are where the engines differ.
 type store struct {
 	*sql.DB
+	statements sync.Map // by query: what was prepared
 	// bind turns ? into what the engine wants.
 	bind func(query string) string
 	// text is a text as the engine can keep it.
@@ -34,12 +36,34 @@ func (s *store) ExecContext(ctx context.Context, query string, args ...any) (sql
 }
 
 func (s *store) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := s.DB.QueryContext(ctx, s.bind(query), s.fit(args)...)
+	var rows *sql.Rows
+	prepared, err := s.statement(ctx, query)
+	if err == nil {
+		rows, err = prepared.QueryContext(ctx, s.fit(args)...)
+	}
 	return rows, s.classify(err)
 }
 
 func (s *store) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return s.DB.QueryRowContext(ctx, s.bind(query), s.fit(args)...)
+	prepared, err := s.statement(ctx, query)
+	if err != nil {
+		return s.DB.QueryRowContext(ctx, s.bind(query), s.fit(args)...) // fails as well, and says it where a row is read
+	}
+	return prepared.QueryRowContext(ctx, s.fit(args)...)
+}
+
+// statement prepares a query once: a gateway asks the same few many times a second, and SQLite takes longer to read one than
+// to answer it.
+func (s *store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if known, ok := s.statements.Load(query); ok {
+		return known.(*sql.Stmt), nil //nolint:errcheck,forcetypeassert // nothing else is put in
+	}
+	fresh, err := s.PrepareContext(ctx, s.bind(query))
+	if err != nil {
+		return nil, err
+	}
+	s.statements.Store(query, fresh) // of two that are prepared at once, one is closed with the database
+	return fresh, nil
 }
 
 // fit is the arguments as the engine can keep them.
