@@ -14,8 +14,11 @@ import (
 	"errand/deviceio/wire"
 )
 
-// tickEvery is how often a running robot lets time pass.
-const tickEvery = 20 * time.Millisecond
+// tickEvery is how often a robot lets time pass that is at work, or has a fault to come; idleEvery, one that is not.
+const (
+	tickEvery = 20 * time.Millisecond
+	idleEvery = 200 * time.Millisecond
+)
 
 // Config is a robot with its place in the network.
 type Config struct {
@@ -108,20 +111,36 @@ func (r *Robot) dial(cfg Config, control *string) (*device.Client, error) {
 
 var _ device.Handler = (*Robot)(nil)
 
-// live lets time pass until ctx ends.
+// live lets time pass until ctx ends. A robot with nothing to do lets it pass in longer steps, until something changes.
 func (r *Robot) live(ctx context.Context) error {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var changed <-chan struct{}
 	for {
 		select {
-		case <-ticker.C:
-			if err := r.Tick(ctx); err != nil {
-				return err
-			}
+		case <-next.C:
+		case <-changed:
 		case <-ctx.Done():
 			return nil
 		}
+		if err := r.Tick(ctx); err != nil {
+			return err
+		}
+		var rest time.Duration
+		rest, changed = r.rest()
+		next.Reset(rest)
 	}
+}
+
+// rest is how long the robot may wait for its next tick, and what ends the wait before that; nil for nothing.
+func (r *Robot) rest() (time.Duration, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle := r.running == nil && len(r.queue) == 0 && len(r.pending) == 0 && len(r.faults.list) == 0 && r.faults.late == 0
+	if !idle {
+		return tickEvery, nil
+	}
+	return idleEvery, r.changed
 }
 
 // link keeps the robot connected, save while a fault holds it off the air. Only a failed outbox ends it before ctx.
