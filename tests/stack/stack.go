@@ -90,7 +90,8 @@ func StartIn(tb testing.TB, dir string, options ...Option) *Stack {
 	s.GatewayProc.Start(tb)
 	s.StarterProc.AwaitReady(tb)
 	s.WorkerProc.AwaitReady(tb)
-	c, err := client.Dial(client.Options{HostPort: s.temporalAddrs, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := client.Dial(client.Options{HostPort: s.temporalAddrs, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}})
 	if err != nil {
 		tb.Fatalf("dial Temporal: %v", err)
 	}
@@ -128,13 +129,13 @@ func (s *Stack) OpenRegistry(tb testing.TB) *registry.Registry {
 // Patience bounds every wait for a condition: long, since race builds share two cores with everything else.
 const Patience = 2 * time.Minute
 
-// Eventually polls until the condition holds. The condition says in words what it still waits for.
+// Eventually polls until the condition holds, often at first and then more seldom, since each look at a plan is work for three
+// programs. The condition says in words what it still waits for.
 func Eventually(tb testing.TB, what string, holds func(ctx context.Context) (bool, error)) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), Patience)
 	defer cancel()
-	ticks := time.NewTicker(50 * time.Millisecond)
-	defer ticks.Stop()
+	wait := 20 * time.Millisecond
 	var last error
 	for {
 		ok, err := holds(ctx)
@@ -145,7 +146,8 @@ func Eventually(tb testing.TB, what string, holds func(ctx context.Context) (boo
 			last = err
 		}
 		select {
-		case <-ticks.C:
+		case <-time.After(wait):
+			wait = min(wait*3/2, 250*time.Millisecond)
 		case <-ctx.Done():
 			tb.Fatalf("never: %s (last error: %v)", what, last)
 		}
