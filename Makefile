@@ -56,21 +56,31 @@ RACE        := $(BIN)/race
 # Where the tests find the programs: absolute, since each package's tests run in its own folder.
 export ERRAND_TEST_BIN      := $(CURDIR)/$(RACE)
 export ERRAND_TEST_TEMPORAL := $(CURDIR)/$(BIN)/temporal-dev
+# A program with the race detector sleeps for a second at its end, each command line too.
+export GORACE := atexit_sleep_ms=0
 DEVSERVER_TAGS := disable_grpc_modules
 # With -race comes a check of unsafe pointers, which costs as much again in SQLite, and we have none to check there.
 WITH_RACE := -race -gcflags=all=-d=checkptr=0
 
-.PHONY: test test-programs lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
+.PHONY: test explore test-programs test-machine test-processes lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
+
+# The machine is tested in what the tests on processes leave of the two cores: those wait more than they work.
+test: test-programs ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
+	@echo "compiling the tests (a few minutes the first time), then running them"
+	@$(MAKE) --no-print-directory -j2 test-machine test-processes
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
-# Tests that run processes wait more than they work: three at once keep two cores busy.
-test: test-programs ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
-	@echo "compiling the tests (a few minutes the first time), then running them"
-	go test -timeout 15m -skip TestEveryHistory ./plan/...
-	go test -count=1 -timeout 15m -v -run TestEveryHistory ./plan/explore -args -faults 0
-	go test $(WITH_RACE) -timeout 30m -parallel 3 $$(go list ./... | grep -v '^errand/plan')
+test-machine:
+	nice -n 19 go test -timeout 30m ./plan/...
 	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
+
+test-processes:
+	go test $(WITH_RACE) -timeout 30m -parallel 4 $$(go list ./... | grep -v '^errand/plan')
+
+# Wider than make test, where a bug in two things at once may hide: .ci/run does it too.
+explore: ## everything that can happen to plans of up to three steps, with two faults: four minutes on two cores
+	go test -count=1 -timeout 1h -v -run TestEveryHistory ./plan/explore -args -wide
 
 # The tests start and kill Temporal servers of their own, so they need ours even where another one is at hand.
 test-programs: $(BIN)/temporal-dev
@@ -85,7 +95,7 @@ kill: TRIALS ?= 500
 kill: build $(BIN)/temporal-dev ## the kill matrix at length: TRIALS=500 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestKillMatrix ./tests -args -trials $(TRIALS) -seed $(SEED)
 
-# Without the race detector, as above. make test runs one trial of each case with each cross, with it. CASE=c05 TRIAL=7 runs one trial alone.
+# Without the race detector, as above. make test runs one trial of each case with each of three crosses, with it. CASE=c05 TRIAL=7 runs one trial alone.
 cases: TRIALS ?= 80
 cases: build $(BIN)/temporal-dev ## event sequences that hurt users elsewhere, each in many ways: TRIALS=80 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestCases ./tests -args -case-trials $(TRIALS) -case-seed $(SEED) $(if $(CASE),-case $(CASE)) $(if $(TRIAL),-trial $(TRIAL))

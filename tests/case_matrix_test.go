@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	caseTrials = flag.Int("case-trials", 4, "how many trials TestCases runs of each case")
+	caseTrials = flag.Int("case-trials", 3, "how many trials TestCases runs of each case")
 	caseSeed   = flag.Uint64("case-seed", 1, "seed of the cases: the same seed draws the same steps, times, numbers and crosses")
 	onlyCase   = flag.String("case", "", "run the trials of this case only, such as c05")
 	onlyTrial  = flag.Int("trial", 0, "run only the trial of this number")
@@ -63,7 +63,7 @@ func TestCases(t *testing.T) {
 	for slot := range min(slots, len(numbers)) {
 		t.Run(fmt.Sprintf("installation-%d", slot+1), func(t *testing.T) {
 			t.Parallel()
-			s := stack.Start(t)
+			s := stack.Start(t, stack.AsShipped)
 			for i := next.Add(1); int(i) <= len(numbers); i = next.Add(1) {
 				caseRound(t, s, cases, numbers[i-1])
 			}
@@ -123,7 +123,7 @@ type cross struct {
 
 type crossKind string
 
-// The crosses. Each number of trials has one, in turn.
+// The crosses. Each number of trials has one, in turn; nothing on top comes last, since the tests of the laws run much the same without.
 const (
 	crossNothing crossKind = "nothing"
 	crossWorker  crossKind = "worker restart"
@@ -131,7 +131,7 @@ const (
 	crossNewRun  crossKind = "new run" // continue-as-new
 )
 
-var crosses = []crossKind{crossNothing, crossWorker, crossGateway, crossNewRun}
+var crosses = []crossKind{crossWorker, crossGateway, crossNewRun, crossNothing}
 
 func drawCross(n int) cross {
 	random := rand.New(rand.NewPCG(*caseSeed, uint64(n)))

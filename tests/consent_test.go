@@ -30,7 +30,7 @@ const consentRobots = 8
 //	make consents TRIALS=500 SEED=1
 func TestLaw16NoEffectWithoutConsent(t *testing.T) {
 	t.Parallel()
-	m, s := withMind(t)
+	m, s := withMind(t, stack.AsShipped)
 	child := addChild(t, s)
 	var next atomic.Int64
 	var sum tally

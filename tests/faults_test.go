@@ -42,7 +42,7 @@ const (
 // runs more pairs.
 func TestFaultModes(t *testing.T) {
 	t.Parallel()
-	b := &faultBench{stack: stack.Start(t, stack.Option("ERRAND_CATALOG="+hastyCatalog(t))), starting: make(chan struct{}, 6), running: make(chan struct{}, together)}
+	b := &faultBench{stack: stack.Start(t, stack.AsShipped, stack.Option("ERRAND_CATALOG="+hastyCatalog(t))), starting: make(chan struct{}, 6), running: make(chan struct{}, together)}
 	var all sync.WaitGroup
 	for _, tr := range faultTrials() {
 		b.running <- struct{}{}

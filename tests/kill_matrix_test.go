@@ -54,7 +54,7 @@ type killBench struct {
 }
 
 func newKillBench(t *testing.T) *killBench {
-	s := stack.Start(t)
+	s := stack.Start(t, stack.AsShipped)
 	r := s.Robot(t)
 	return &killBench{stack: s, robot: r, programs: []*stack.Process{s.Server, s.GatewayProc, s.WorkerProc, s.StarterProc, r.Process}}
 }

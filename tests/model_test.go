@@ -94,7 +94,7 @@ const secure = `{"id":"guard","depends_on":[],"action":{"capability_id":"securit
 // What no routine takes becomes a plan by a model, behind the same gate and with a person's word where it weighs.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	m, s := withMind(t)
+	m, s := withMind(t, stack.AsShipped)
 	t.Run("Law12NoRoutineAsksTheModel", func(t *testing.T) { noRoutineAsks(t, m, s) }) // first and alone: then nothing was asked yet
 	t.Run("Together", func(t *testing.T) {
 		var all sync.WaitGroup

@@ -63,7 +63,7 @@ type soak struct {
 }
 
 func newSoak(t *testing.T) *soak {
-	s := &soak{t: t, stack: stack.Start(t, stack.Option("ERRAND_CATALOG="+hastyCatalog(t))), plans: map[string]*stack.Robot{},
+	s := &soak{t: t, stack: stack.Start(t, stack.AsShipped, stack.Option("ERRAND_CATALOG="+hastyCatalog(t))), plans: map[string]*stack.Robot{},
 		blows: map[string]int{}, random: rand.New(rand.NewPCG(*soakSeed, 77))}
 	for range *soakRobots {
 		s.robots = append(s.robots, s.stack.Robot(t, robotSpeed))

@@ -29,6 +29,7 @@
 // canon_world.go. A new field of the state that only counts, numbers or dates: a line in canon.go. A new law: a number in
 // court.go, a check in a law file, and a machine that breaks it in broken_test.go.
 //
-//	go test -v -run TestEveryHistory ./plan/explore -args -faults 0 # all shapes as wide as make test: minutes
+//	make explore # all shapes with two faults, but for a few: minutes
+//	go test -v -run TestEveryHistory ./plan/explore # as wide as make test
 //	go test -v -run TestEveryHistory ./plan/explore -args -shape fork -faults 3
 package explore

@@ -15,7 +15,8 @@ import (
 )
 
 var (
-	faultsOf = flag.Int("faults", 1, "how many faults a history may have; 0 is what each shape says, as in make test: it takes minutes")
+	faultsOf = flag.Int("faults", 0, "how many faults a history may have; 0 is what each shape says")
+	wide     = flag.Bool("wide", false, "as many faults as each shape says for make explore: it takes minutes")
 	only     = flag.String("shape", "", "explore only shapes whose name contains this")
 )
 
@@ -28,8 +29,11 @@ func TestEveryHistory(t *testing.T) {
 	began, spent := time.Now(), processor(t)
 	shapes := slices.DeleteFunc(Shapes(), func(sh *Shape) bool { return !strings.Contains(sh.Name, *only) })
 	for _, sh := range shapes {
-		if *faultsOf > 0 {
+		switch {
+		case *faultsOf > 0:
 			sh.Faults = *faultsOf
+		case *wide:
+			sh.Faults = sh.Wide
 		}
 	}
 	t.Logf("%-26s %6s %10s %12s %10s %8s", "shape", "faults", "states", "transitions", "ends", "time")

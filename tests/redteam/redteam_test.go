@@ -56,7 +56,7 @@ func attacks(t *testing.T) []attack {
 func TestLaw14NoTextIsObeyed(t *testing.T) {
 	t.Parallel()
 	m := startModel(t)
-	s := stack.Start(t, "ERRAND_LLM=gemini", "ERRAND_LLM_KEY=any", stack.Option("ERRAND_LLM_ENDPOINT="+m.url),
+	s := stack.Start(t, stack.AsShipped, "ERRAND_LLM=gemini", "ERRAND_LLM_KEY=any", stack.Option("ERRAND_LLM_ENDPOINT="+m.url),
 		stack.Option("ERRAND_LLM_BUDGET="+filepath.Join(t.TempDir(), "budget.db")))
 	cases := attacks(t)
 	var wait sync.WaitGroup
