@@ -72,8 +72,8 @@ test: test-programs ## every test, on a real Temporal server and real processes;
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
 test-machine:
+	nice -n 19 go -C devserver test -tags $(DEVSERVER_TAGS) ./...
 	nice -n 19 go test -timeout 30m ./plan/...
-	go -C devserver test -tags $(DEVSERVER_TAGS) ./...
 
 test-processes:
 	go test $(WITH_RACE) -timeout 30m -parallel 4 $$(go list ./... | grep -v '^errand/plan')
@@ -105,7 +105,7 @@ consents: TRIALS ?= 500
 consents: build $(BIN)/temporal-dev ## random histories of questions and answers: nothing happens without a person's live yes: TRIALS=500 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestLaw16NoEffectWithoutConsent ./tests -args -consent-trials $(TRIALS) -consent-seed $(SEED) $(if $(TRIAL),-consent-trial $(TRIAL))
 
-# Without the race detector, as above. make test runs each mode alone and twelve pairs with it.
+# Without the race detector, as above. make test runs each mode alone and eight pairs with it.
 PAIRS ?= 200
 faults: build $(BIN)/temporal-dev ## every way a robot can go wrong, alone and in pairs: PAIRS=200 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestFaultModes ./tests -args -pairs $(PAIRS) -pair-seed $(SEED)

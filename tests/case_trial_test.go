@@ -157,7 +157,7 @@ func (c *caseTrial) watch(what string, holds func(plan.View) bool, ask func(plan
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), stack.Patience)
 	defer cancel()
-	ticks := time.NewTicker(200 * time.Millisecond)
+	ticks := time.NewTicker(400 * time.Millisecond)
 	defer ticks.Stop()
 	answered := ""
 	for {

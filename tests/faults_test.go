@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	pairs    = flag.Int("pairs", 12, "how many random pairs of fault modes TestFaultModes runs, besides each mode alone")
+	pairs    = flag.Int("pairs", 8, "how many random pairs of fault modes TestFaultModes runs, besides each mode alone")
 	pairSeed = flag.Uint64("pair-seed", 1, "seed of the fault modes: the same seed draws the same pairs, steps, moments and answers")
 )
 
@@ -185,7 +185,7 @@ func (f *faultRun) struck(plan.View) bool {
 func (f *faultRun) until(limit time.Duration, moment func(plan.View) bool) (v plan.View, over bool) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), limit)
 	defer cancel()
-	ticks := time.NewTicker(500 * time.Millisecond)
+	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	for {
 		f.revive()

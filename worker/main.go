@@ -83,6 +83,7 @@ type parts struct {
 // work polls until ctx ends or the worker fails for good, e.g. because its namespace is gone.
 func work(ctx context.Context, temporal client.Client, p parts, ready func()) error {
 	fatal := make(chan error, 1)
+	config.NameBuild()
 	w := worker.New(temporal, plan.TaskQueue, worker.Options{
 		WorkerStopTimeout: stopTimeout,
 		OnFatalError: func(err error) {

@@ -61,6 +61,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
+var compiling sync.Mutex
+
 // Compile checks an expression: it must parse, name only the four variables, and answer true or false.
 func Compile(expr string) (*Condition, error) {
 	if len(expr) > maxLength {
@@ -70,7 +72,9 @@ func Compile(expr string) (*Condition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("condition: the CEL environment cannot be built: %w", err)
 	}
+	compiling.Lock() // what the environment collects for its error messages is not safe for two at once
 	ast, issues := env.Compile(expr)
+	compiling.Unlock()
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExpression, expr, issues.Err())
 	}

@@ -190,6 +190,7 @@ func httpServer(handler http.Handler) *http.Server {
 
 // work polls the common queue and the gateway's own.
 func (p process) work(fatal func(error)) ([]worker.Worker, error) {
+	config.NameBuild()
 	// Who waits for a device on the common queue waits as well on another gateway: it is let go at once.
 	common := worker.New(p.temporal, plan.GatewaysTaskQueue, worker.Options{DisableWorkflowWorker: true, OnFatalError: fatal})
 	activities.NewFinder(p.devices).Register(common)
