@@ -64,19 +64,25 @@ WITH_RACE := -race -gcflags=all=-d=checkptr=0
 
 .PHONY: test explore test-programs test-machine test-processes lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
 
-# The machine is tested in what the tests on processes leave of the two cores: those wait more than they work.
-test: test-programs ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
+# The machine is tested in what the tests on processes leave of the two cores: those wait more than they work. Of these, ./tests
+# takes longest, and begins first.
+test: test-programs $(BIN)/devserver.test ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
 	@echo "compiling the tests (a few minutes the first time), then running them"
 	@$(MAKE) --no-print-directory -j2 test-machine test-processes
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
 # is the nested module, for which the whole Temporal server would be compiled again.
-test-machine:
-	nice -n 19 go -C devserver test -tags $(DEVSERVER_TAGS) ./...
+test-machine: $(BIN)/devserver.test
+	cd devserver && nice -n 19 ../$<
 	nice -n 19 go test -timeout 30m ./plan/...
 
 test-processes:
-	go test $(WITH_RACE) -timeout 30m -parallel 4 $$(go list ./... | grep -v '^errand/plan')
+	go test $(WITH_RACE) -timeout 30m -parallel 5 ./tests $$(go list ./... | grep -v '^errand/plan' | grep -v '^errand/tests$$')
+
+# Linked once: the whole server is in it.
+$(BIN)/devserver.test: $(wildcard devserver/*.go) devserver/go.mod devserver/go.sum
+	@echo "compiling the tests of the Temporal server"
+	@go test -C devserver -tags $(DEVSERVER_TAGS) -c -o ../$@ .
 
 # Wider than make test, where a bug in two things at once may hide: .ci/run does it too.
 explore: ## everything that can happen to plans of up to three steps, with two faults: four minutes on two cores
@@ -105,7 +111,7 @@ consents: TRIALS ?= 500
 consents: build $(BIN)/temporal-dev ## random histories of questions and answers: nothing happens without a person's live yes: TRIALS=500 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestLaw16NoEffectWithoutConsent ./tests -args -consent-trials $(TRIALS) -consent-seed $(SEED) $(if $(TRIAL),-consent-trial $(TRIAL))
 
-# Without the race detector, as above. make test runs each mode alone and eight pairs with it.
+# Without the race detector, as above. make test runs each mode alone and six pairs with it.
 PAIRS ?= 200
 faults: build $(BIN)/temporal-dev ## every way a robot can go wrong, alone and in pairs: PAIRS=200 SEED=1
 	ERRAND_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10h -v -run TestFaultModes ./tests -args -pairs $(PAIRS) -pair-seed $(SEED)

@@ -1,10 +1,12 @@
 package tests
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	"errand/plan"
@@ -21,6 +23,7 @@ func TestLaw16ManyAnswerTogether(t *testing.T) {
 	var (
 		mu            sync.Mutex
 		taken         = map[string]int{}
+		dropped       int
 		sent, settled sync.WaitGroup
 	)
 	s.WorkerProc.Freeze(t)
@@ -34,18 +37,28 @@ func TestLaw16ManyAnswerTogether(t *testing.T) {
 			if err == nil {
 				err = update.Get(t.Context(), nil)
 			}
-			if mu.Lock(); err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			var (
+				timeout     *client.WorkflowUpdateServiceTimeoutOrCanceledError
+				unavailable *serviceerror.Unavailable
+			)
+			switch {
+			case err == nil:
 				taken[choice]++
+			case errors.As(err, &timeout), errors.As(err, &unavailable):
+				dropped++
 			}
-			mu.Unlock()
 		})
 	}
 	sent.Wait()
 	s.WorkerProc.Thaw(t)
 	settled.Wait()
 	v := j.plan.View(t)
-	if len(v.Answers) != 1 || len(taken) != 1 || taken[v.Answers[0].Choice] != 1 {
-		t.Errorf("told that it was taken: %v; taken: %+v", taken, v.Answers)
+	// The server may let updates fall that came to a frozen worker: then nobody is told, which is no lie.
+	told := taken[j.a] + taken[j.b]
+	if len(v.Answers) != 1 || told > 1 || told == 1 && taken[v.Answers[0].Choice] != 1 || told == 0 && dropped == 0 {
+		t.Errorf("told that it was taken: %v; dropped %d; taken: %+v", taken, dropped, v.Answers)
 	}
 	j.plan.Cancel(t)
 	j.plan.Wait(t)

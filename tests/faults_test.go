@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	pairs    = flag.Int("pairs", 8, "how many random pairs of fault modes TestFaultModes runs, besides each mode alone")
+	pairs    = flag.Int("pairs", 6, "how many random pairs of fault modes TestFaultModes runs, besides each mode alone")
 	pairSeed = flag.Uint64("pair-seed", 1, "seed of the fault modes: the same seed draws the same pairs, steps, moments and answers")
 )
 
