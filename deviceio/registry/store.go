@@ -37,7 +37,7 @@ func (s *store) ExecContext(ctx context.Context, query string, args ...any) (sql
 
 func (s *store) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	var rows *sql.Rows
-	prepared, err := s.statement(ctx, query)
+	prepared, err := s.statement(ctx, query) //nolint:sqlclosecheck // it is closed with the database
 	if err == nil {
 		rows, err = prepared.QueryContext(ctx, s.fit(args)...)
 	}
@@ -45,7 +45,7 @@ func (s *store) QueryContext(ctx context.Context, query string, args ...any) (*s
 }
 
 func (s *store) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	prepared, err := s.statement(ctx, query)
+	prepared, err := s.statement(ctx, query) //nolint:sqlclosecheck // it is closed with the database
 	if err != nil {
 		return s.DB.QueryRowContext(ctx, s.bind(query), s.fit(args)...) // fails as well, and says it where a row is read
 	}

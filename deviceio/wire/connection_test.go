@@ -163,7 +163,7 @@ func TestSchemasIntroduceThemselves(t *testing.T) {
 		require.NoError(t, err)
 		var schema map[string]any
 		require.NoError(t, json.Unmarshal(text, &schema))
-		require.NotPanics(t, func() { border.MustCompile(e.Name(), text).Check(nil) }, "it compiles")
+		require.NotEmpty(t, border.MustCompile(e.Name(), text).Check(nil), "%s compiles, and takes no null", e.Name())
 		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", schema["$schema"], e.Name())
 		for _, field := range []string{"title", "description"} {
 			require.NotEmpty(t, schema[field], "%s: %v", e.Name(), maps.Keys(schema))

@@ -79,7 +79,7 @@ func TestMustCompilePanicsWithTheName(t *testing.T) {
 					t.Errorf("%s: panic %v does not name the schema", name, p)
 				}
 			}()
-			border.MustCompile(name, []byte(schema)).Check(nil)
+			_ = border.MustCompile(name, []byte(schema)).Check(nil)
 		}()
 	}
 }
