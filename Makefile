@@ -62,22 +62,16 @@ DEVSERVER_TAGS := disable_grpc_modules
 # With -race comes a check of unsafe pointers, which costs as much again in SQLite, and we have none to check there.
 WITH_RACE := -race -gcflags=all=-d=checkptr=0
 
-.PHONY: test explore test-programs test-machine test-processes lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
-
-# The machine is tested in what the tests on processes leave of the two cores: those wait more than they work. Of these, ./tests
-# takes longest, and begins first.
-test: test-programs $(BIN)/devserver.test ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
-	@echo "compiling the tests (a few minutes the first time), then running them"
-	@$(MAKE) --no-print-directory -j2 test-machine test-processes
+.PHONY: test explore test-programs lint tools replay-record kill cases consents faults soak mutate bench-gateway outbox-kill shim-kill fuzz hostile
 
 # The pure packages have no concurrency, and many long random histories: they are tested without the race detector, and so
-# is the nested module, for which the whole Temporal server would be compiled again.
-test-machine: $(BIN)/devserver.test
-	cd devserver && nice -n 19 ../$<
-	nice -n 19 go test -timeout 30m ./plan/...
-
-test-processes:
-	go test $(WITH_RACE) -timeout 30m -parallel 5 ./tests $$(go list ./... | grep -v '^errand/plan' | grep -v '^errand/tests$$')
+# is the nested module, for which the whole Temporal server would be compiled again. Of the rest, ./tests takes longest, and
+# begins first. Tests that run processes wait more than they work: four at once keep two cores busy.
+test: test-programs $(BIN)/devserver.test ## every test, on a real Temporal server and real processes; with the race detector where there is concurrency
+	@echo "compiling the tests (a few minutes the first time), then running them"
+	cd devserver && ../$(BIN)/devserver.test
+	go test -timeout 15m ./plan/...
+	go test $(WITH_RACE) -timeout 30m -parallel 4 ./tests $$(go list ./... | grep -v '^errand/plan' | grep -v '^errand/tests$$')
 
 # Linked once: the whole server is in it.
 $(BIN)/devserver.test: $(wildcard devserver/*.go) devserver/go.mod devserver/go.sum

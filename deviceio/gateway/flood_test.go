@@ -57,7 +57,7 @@ func TestAReconnectStormIsSpread(t *testing.T) {
 // they are gone.
 func TestSocketsThatNeverConnectAreBounded(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, func(o *gateway.Options) { o.Limits.Connecting, o.HandshakeTimeout = 3, 300*time.Millisecond })
+	h := newHome(t, func(o *gateway.Options) { o.Limits.Connecting, o.HandshakeTimeout = 3, 2*time.Second })
 	honest := h.robot(nil)
 	silent := func() error {
 		conn, res, err := websocket.Dial(t.Context(), h.url, nil) //nolint:bodyclose // never needed, says Dial

@@ -53,7 +53,7 @@ func TestWhatKeepsTheGatewayFromStarting(t *testing.T) {
 			for key, value := range c.set {
 				t.Setenv(key, value)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			var out bytes.Buffer
 			err := run(ctx, &out)
