@@ -61,8 +61,6 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-var compiling sync.Mutex
-
 // Compile checks an expression: it must parse, name only the four variables, and answer true or false.
 func Compile(expr string) (*Condition, error) {
 	if len(expr) > maxLength {
@@ -72,9 +70,7 @@ func Compile(expr string) (*Condition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("condition: the CEL environment cannot be built: %w", err)
 	}
-	compiling.Lock() // what the environment collects for its error messages is not safe for two at once
-	ast, issues := env.Compile(expr)
-	compiling.Unlock()
+	ast, issues := compileAlone(env, expr)
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExpression, expr, issues.Err())
 	}
@@ -86,6 +82,15 @@ func Compile(expr string) (*Condition, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExpression, expr, err)
 	}
 	return &Condition{text: expr, program: program}, nil
+}
+
+var compiling sync.Mutex
+
+// compileAlone compiles one expression at a time: what the environment collects for its error messages is not safe for two.
+func compileAlone(env *cel.Env, expr string) (*cel.Ast, *cel.Issues) {
+	compiling.Lock()
+	defer compiling.Unlock()
+	return env.Compile(expr)
 }
 
 // String returns the expression as it was written.
